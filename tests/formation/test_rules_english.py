@@ -193,3 +193,92 @@ def test_a_quote_may_be_a_value() -> None:
 def test_what_is_pasted_after_a_request_is_not_read_and_what_stands_before_is() -> None:
     text = "I live in Oslo. Translate this sentence: I own a boat.\nI hate rain."
     assert said(text) == [("home", "Oslo")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Shellfish makes my throat swell up.", [("allergies", "Shellfish")]),
+        ("My doctor says I'm allergic to penicillin.", [("allergies", "penicillin")]),
+        ("Whenever I eat mango my lips itch.", [("allergies", "mango")]),
+        ("Could you call me Lex?", [("nickname", "Lex")]),
+        ("My name isn't Tom, it's Thom.", [("name", "Thom")]),
+        ("My new place is in Utrecht.", [("home", "Utrecht")]),
+        ("I got promoted to head of procurement at Siemens.", [("work", "head of procurement at Siemens")]),
+        ("I'm from Ghana originally, been in Canada for years.", [("origin", "Ghana")]),
+        ("I'm blind, please describe images.", [("health", "blind")]),
+        ("I'm pregnant.", [("health", "pregnant")]),
+        ("I'm diabetic.", [("health", "diabetic")]),
+        ("I have asthma and a 5k on Saturday.", [("health", "asthma")]),
+        ("I've got Crohn's and a dog.", [("health", "Crohn's"), ("pet", "dog")]),
+        ("I take levothyroxine every morning.", [("health", "levothyroxine")]),
+        ("I use a wheelchair.", [("health", "wheelchair")]),
+        ("My 2018 Toyota Yaris won't start.", [("possession", "2018 Toyota Yaris")]),
+        ("What can I get my nephew Jonas?", [("family", "nephew Jonas")]),
+        ("I was born in Quito but live in Madrid.", [("origin", "Quito"), ("home", "Madrid")]),
+    ],
+)
+def test_health_symptoms_and_what_a_doctor_says_are_understood(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("I'm a teacher at Hilltop School in Leeds.", "Is a teacher at Hilltop School in Leeds"),
+        ("I have a labrador, Biscuit.", "Has a labrador, Biscuit"),
+        ("I'm vegan but eat honey.", "Is vegan but eat honey"),
+        ("I run a small bakery in Porto.", "Runs a small bakery in Porto"),
+        ("I eat vegetarian.", "Eats vegetarian"),
+        ("I keep kosher.", "Keeps kosher"),
+    ],
+)
+def test_a_statement_keeps_what_identifies_it(text: str, content: str) -> None:
+    assert only(text).content == content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm Done With This.",
+        "I'm Sorry About That!",
+        "I don't like sushi anymore.",
+        "According to my ex, I hate commitment.",
+        "This is from my mother's email > \n I moved to Malaga.",
+        "Shorten this, please.\n\nDear neighbour, I am a nurse and I live in Hull.",
+        "My friend Ana has epilepsy.",
+        "I'm blind to her faults.",
+        "I'm expecting a parcel.",
+        "Had a heart attack looking at the bill.",
+    ],
+)
+def test_what_belongs_to_others_or_is_denied_yields_nothing(text: str) -> None:
+    assert said(text) == []
+
+
+PLAY = "Let's role play: you're the waiter and I'm a customer."
+
+
+@pytest.mark.parametrize(
+    ("earlier", "text", "values"),
+    [
+        ([PLAY], "I'm allergic to fish.", []),
+        ([PLAY, "A table for two!"], "I'm allergic to fish.", []),
+        ([PLAY], "End of the game. I'm allergic to fish.", ["fish"]),
+        ([PLAY, "End of the game, thanks."], "I'm allergic to fish.", ["fish"]),
+        (["Write a bio for my colleague Jim."], "I'm 45 and I love golf.", []),
+        (["I'll paste a letter from my tenant."], "I live in Leeds.", []),
+        (["Act as my trainer."], "I love golf.", ["golf"]),
+        (["You're a lifesaver, I'm so glad."], "I love golf.", ["golf"]),
+    ],
+)
+def test_a_game_and_a_pasted_text_go_on_in_the_next_message(
+    earlier: list[str], text: str, values: list[str]
+) -> None:
+    assert [one.value for one in extract(text, earlier=earlier)] == values
+
+
+def test_somebody_who_corrects_themselves_means_the_second_place() -> None:
+    assert said("I live in Ghent, no wait, Antwerp.") == [("home", "Antwerp")]

@@ -18,6 +18,15 @@ from memoranda.formation.rules import LANGUAGES, TOPICS, extract
         ("Meine Schwester heißt Clara.", [("family", "Schwester heißt Clara")]),
         ("Bitte antworte immer auf Deutsch.", [("instruction", "antworte immer auf Deutsch")]),
         ("Merk dir, dass der Schlüssel unten liegt.", [("remember", "der Schlüssel unten liegt")]),
+        ("Ich bin Lehrerin an einer Grundschule.", [("work", "Lehrerin an einer Grundschule")]),
+        ("Hallo, ich bin Peter.", [("name", "Peter")]),
+        ("Ich habe Diabetes und eine Katze.", [("health", "Diabetes")]),
+        ("Ich bin im 5. Monat schwanger, was darf ich essen?", [("health", "5. Monat schwanger")]),
+        ("Mein Arzt sagt, ich bin allergisch gegen Penicillin.", [("allergies", "Penicillin")]),
+        ("Von Erdbeeren bekomme ich Ausschlag.", [("allergies", "Erdbeeren")]),
+        ("Was schenke ich meiner Nichte Lotta?", [("family", "Nichte Lotta")]),
+        ("Spinat kann ich nicht ausstehen.", [("dislikes", "Spinat")]),
+        ("Ich höre gern Jazz und koche gerne.", [("likes", "Jazz")]),
         ("Ich mag Jazz und Wandern.", [("likes", "Jazz"), ("likes", "Wandern")]),
     ],
 )
@@ -35,10 +44,17 @@ def test_a_german_statement_is_understood(text: str, expected: list[tuple[str, s
         "Übersetze: Ich wohne in Hamburg.",
         "Früher habe ich zwei Hunde gehabt.",
         "Sie sagte „ich mag Jazz“.",
+        "Bin ich laktoseintolerant, wenn mir schlecht wird?",
+        "Ich mag kein Sushi mehr.",
+        "Ich bin müde und hungrig.",
     ],
 )
 def test_what_is_not_stated_in_german_yields_nothing(text: str) -> None:
     assert extract(text) == []
+
+
+def test_a_vegetarian_is_one_and_does_not_live_one() -> None:
+    assert [one.content for one in extract("Ich bin Vegetarierin.")] == ["Ist Vegetarierin"]
 
 
 def test_a_language_can_be_named_and_one_that_is_not_known_finds_nothing() -> None:

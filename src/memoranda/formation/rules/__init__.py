@@ -2,5 +2,25 @@
 
 from memoranda.formation.rules.grammar import TOPICS, Statement, Topic
 from memoranda.formation.rules.matcher import LANGUAGES, extract
+from memoranda.formation.rules.taking_back import (
+    Denial,
+    Known,
+    may_take_back,
+    opposed,
+    same_words,
+    taken_back,
+)
 
-__all__ = ["LANGUAGES", "TOPICS", "Statement", "Topic", "extract"]
+__all__ = [
+    "LANGUAGES",
+    "TOPICS",
+    "Denial",
+    "Known",
+    "Statement",
+    "Topic",
+    "extract",
+    "may_take_back",
+    "opposed",
+    "same_words",
+    "taken_back",
+]

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from memoranda.formation.rules import english_words
+from memoranda.formation.rules.endings.english_endings import ENGLISH_FRAMES, TAKING_BACK
 from memoranda.formation.rules.english_rules import (
     ABOUT_FOOD,
     ABOUT_OTHERS,
@@ -15,15 +16,22 @@ from memoranda.formation.rules.english_rules import (
     ABOUT_TASTE,
     ABOUT_THINGS,
     ABOUT_WORK,
+    ILL,
 )
 from memoranda.formation.rules.english_tokens import OFTEN, ORDER, SMALL_TOKENS, SUBJECTS, TOKENS
 from memoranda.formation.rules.grammar import Language
 
 ENGLISH: Final = Language(
+    taking_back=TAKING_BACK,
+    frames=ENGLISH_FRAMES,
+    slip=re.compile(
+        r"(?:,| -| —| –)? (?:no,? wait|wait,? no|i mean|scratch that|sorry|correction|or rather|er,? no|make that)[,:—–-]*(?: no[,:]?)? (?:in |from |at |it's |i'm |we're )?(?P<value>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})",
+        re.IGNORECASE,
+    ),
     code="en",
     points_back=re.compile(r"(?:and )?(?:that|it)(?:'s| is) my (?:real |full |first |actual )?(?:name|birthday|b-?day|birth ?date)\b", re.IGNORECASE),
     hint=re.compile(
-        r"\b(?:i|i'm|im|ive|my|mine|we|we've|we're|our|me|remember|rember|always|never|from now on|in future|going forward|stop|no more|note|forget|write down|jot|log|talking to|here|living|based|allergic|your|answers?|replies|every|each|all|by default|as a rule|as a general rule|memori[sz]e|this is|name|name's|as an?|being|"
+        r"\b(?:i|i'm|im|ive|my|mine|we|we've|we're|our|me|remember|rember|always|never|from now on|in future|going forward|stop|no more|note|forget|write down|jot|log|talking to|here|living|based|allergic|your|answers?|replies|every|each|all|back to|keep|pls|grew|just|not a|now in|moved|please|pregnant|blind|deaf|diabetic|epilep\w+|asthma\w*|\w+ic here|turned|born|raised|grew up|had|nothing|been|user|speaker|made me|promoted|household|mum|mom|dad|mother|father|by default|as a rule|as a general rule|memori[sz]e|this is|name|name's|as an?|being|"
         r"don't|whenever|mind|save|store|rule)\b", re.IGNORECASE,
     ),
     rules=(*ABOUT_REQUESTS, *ABOUT_FOOD, *ABOUT_OTHERS, *ABOUT_THINGS, *ABOUT_WORK, *ABOUT_PLACES, *ABOUT_PEOPLE, *ABOUT_TASTE),
@@ -67,17 +75,17 @@ ENGLISH: Final = Language(
         re.IGNORECASE,
     ),
     unreal=re.compile(
-        r"\b(?:if|imagine|suppose|supposing|assuming|assume|presume|let's (?:say|pretend|assume|imagine)|lets say|what if|were i|had i|should i (?:ever|be)|unless|pretend(?:ing)?|in case|provided|"
+        r"\b(?:if(?! i (?:eat|have|touch|drink|smell)\b)|according to|imagine|suppose|supposing|assuming|assume|presume|let's (?:say|pretend|assume|imagine)|lets say|what if|were i|had i|should i (?:ever|be)|unless|pretend(?:ing)?|in case|provided|"
         r"say (?:i|that i|we|my)\b|as though|whether|hypothetically|in theory|wish(?:es|ed)?|hop(?:e|es|ing) (?:to|that|i)|some ?day|one day|if only|dream(?:s|t|ed|ing)? (?:of|that|about)|"
         r"would (?:like|love)|(?:i|we)'d (?:like|love) to|wants? to (?:be|have|own|live|move|become|work|get)|when i was|as a (?:child|kid|boy|girl|teenager|student)\b|back then|used to|once upon a time|"
         r"it(?:'s| is)(?:n't| not) (?:true|like|that|as if)|it isn't|not that i|nobody|no one|translat(?:e|ion)|(?:isn't|not) true|i (?:doubt|never said|didn't say|can't say|don't (?:think|say|believe|know)|am not saying)|"
-        r"i'm not saying|thought (?:i|that i)|say(?:s|ing) (?:i|that i|my)|until recently|back in the day|years ago i (?:was|had|worked|lived)|the day i|next (?:year|month|week) i|what would|how would|if i were|"
+        r"i'm not saying|thought (?:i|that i)|(?<!doctor )(?<!gp )(?<!allergist )(?<!consultant )say(?:s|ing) (?:i|that i|my)|until recently|back in the day|years ago i (?:was|had|worked|lived)|the day i|next (?:year|month|week) i|what would|how would|if i were|"
         r"maybe|perhaps|possibly|(?:said|says|claims?|thinks?|believes?|reckons?|told \w+|tells \w+|wrote|writes|replied|announced|shouted|whispered|yelled|goes|muttered|insists?),|rumou?r has it)\b"
         r"|\b(?:would like|would love)\b|\b(?:said|says|wrote|writes|replied|announced|shouted|claims|told \w+),",
         re.IGNORECASE,
     ),
     frame=re.compile(
-        r"\b(?:imagine|pretend|suppose|let's (?:say|pretend|imagine|assume|play|role)|lets (?:say|pretend|play)|role-?\s?play(?:ing)?|assume (?:that )?(?:i|we|my)|hypothetically|what if|"
+        r"\b(?:(?:this|that|it|the following|below) (?:is|comes|was) (?:copied |taken |pasted )?from (?:an?|the|my|his|her) [\w' ]{2,40}?(?:e-?mail|letter|message|text|diary|blog|post|bio|memoir|book|note|cv|resume)s?\b|imagine|pretend|suppose|let's (?:say|pretend|imagine|assume|play|role)|lets (?:say|pretend|play)|role-?\s?play(?:ing)?|assume (?:that )?(?:i|we|my)|hypothetically|what if|"
         r"translate (?:this|the following|these|into|to)\b|(?:proofread|paraphrase|rephrase|rewrite|correct|edit|fix|translate) (?:this|the following|these|my (?:sentence|text|paragraph|intro|bio)\b)[^.!?\n]{0,60}[:.\n]|"
         r"(?:you be|you play|i'll be|i will be|i'll play) (?:the|an?|my)\b|(?:write|draft|compose|create|invent|continue|finish|complete) (?:me |us )?(?:an? |the |this |my )?(?:[\w-]+ ){0,3}?(?:story|poem|monologue|script|scene|screenplay|song|"
         r"lyrics|dialogue|diary entry|dating profile|tale|sketch|sonnet|ballad|fairy tale|novel|chapter|character|first person|fan ?fic(?:tion)?|persona|short story|soliloquy)\b[^?!.\n]{0,60}[:.\n]|"
@@ -93,7 +101,7 @@ ENGLISH: Final = Language(
     ironic=re.compile(
         r"^\W*(?:(?:oh|ah|well|yeah|yes)[, ]+)?(?:oh (?:sure|yes|yeah|great|good|joy|wonderful|how|lovely|fantastic|brilliant|perfect|right|of course)|ah,? (?:yes|sure|great)|sure,|sure thing,|yeah,? (?:right|sure)|(?:yes|yeah),? because|oh,? i(?:'m| just| love| adore| like| so)|great,|fantastic,|wonderful,|brilliant,|lovely,|"
         r"terrific,|marvell?ous,|splendid,|superb,|perfect,|excellent,|awesome,|amazing,|wow,?|yay,?|hooray,?|whoopee,?|charming,|delightful,|fabulous,|of course|obviously|clearly|naturally,|evidently|because (?:obviously|of course|clearly|who|i (?:just|totally|really|clearly))|right,? because|"
-        r"as if|as though|and i'm the|nothing (?:says|beats)|who doesn't|what a|how (?:lovely|nice|wonderful|delightful)|just what i|apparently|surely|thank goodness|thrilled)(?!\w)"
+        r"as if|as though|and i'm the|nothing says|who doesn't|what a|how (?:lovely|nice|wonderful|delightful)|just what i|apparently|surely|thank goodness|thrilled)(?!\w)"
         r"|\b(?:totally|obviously|supposedly|lucky me|what a treat|what a joy|what fun|said no ?(?:one|body)|who doesn't|yeah right|how original|big surprise|such an? (?:fan|lover)|apparently|my favou?rite thing in the world|best day ever|living the dream|just love (?:being|having|how|when|it|to|getting|waiting|paying|sitting|standing))\b",
         re.IGNORECASE,
     ),
@@ -114,6 +122,7 @@ ENGLISH: Final = Language(
         re.IGNORECASE,
     ),
     unless={
+        "dislikes": re.compile(r"\b(?:any ?more|any longer|no longer|after all)\b", re.IGNORECASE),
         "instruction": re.compile(
             r"\b(?:this|these|that|those|next|below|above|attached|following) (?:\w+ )?(?:answer|reply|email|e-mail|letter|text|paragraph|draft|file|table|essay|document|one|time|chat only|message|list|chapter|section|sentence|poem|story|report|post|page|image|"
             r"picture|code|function|script|version|question|task|exercise|game|section|slide|spreadsheet|recipe|translation|summary|speech|article|project|thread|case|column|photo|scene|song)\b"
@@ -128,6 +137,7 @@ ENGLISH: Final = Language(
             r"\b(?:while i|drop it|forget it (?:after|later|then)|for (?:a|the next|this|one) (?:moment|minute|second|hour|few|game|trick|exercise|task|round|\w+ minutes)|for now|until (?:i|we) (?:finish|am|are|get)|just for (?:this|now)|in this (?:chat|game|exercise) only|card trick|do you|did you|the time (?:when|we|i))\b",
             re.IGNORECASE,
         ),
+        "family": re.compile(r"\b(?:split up|broke up|broken up|divorced? (?:last|this|in|came)|separated|my ex\b|passed away|used to have)\b", re.IGNORECASE),
         "moved": re.compile(r"\bwhen i was\b|\band then (?:back )?to\b|\bbefore (?:moving|we moved|i moved)\b|\b(?:but|then|and) (?:i |we )?(?:moved|came|went) back\b|\bbut (?:i )?left\b|\bto tears\b|\bas a (?:child|kid)\b|\bnext (?:year|month|week)\b|\btomorrow\b", re.IGNORECASE),
         "home": re.compile(r"\b(?:for (?:the|this|a) (?:week|weekend|month|summer|night|few days)|until last|used to|when i was|before i|years ago|back then)\b", re.IGNORECASE),
         "possession": re.compile(r"\b(?:used to|before it|sold (?:it|them)|for sale|rental|rented|borrow(?:ed)?|hired?|test drive|on loan|belongs to|my (?:neighbou?r|friend|boss|flatmate)'s)\b", re.IGNORECASE),
@@ -136,7 +146,7 @@ ENGLISH: Final = Language(
     },
     refused={
         "": re.compile(r"(?:(?-i:it|It)|this|that|these|those|them|him|her|you|your?|us|what|how|when|where|why|who|there|here|nothing|anything|everything|everyone|someone|something|one|ones|none|any|all|both|such|being told|me|me some|myself|the same|another|other)\b(?!['-]\w)(?! of the sea)|\W*$", re.IGNORECASE),
-        "name": re.compile(rf"(?:{english_words.NATION}|{english_words.DIET}|ok|okay|sorry|fine|in|not|so|just|still|yours|team|team \w+|ceo|cto|monday|tuesday|wednesday|thursday|friday|saturday|sunday|legend|batman|god|santa|the|speaking|lost|done|back|ready|sure|new)s?(?:$|\b(?! \w))", re.IGNORECASE),
+        "name": re.compile(rf".*\b(?:with|about|this|that|to|the|of|for|it|not|so|my|your|in|on|at|and|is|by|from|here|back|again|now)\b|(?:{english_words.NATION}|{english_words.DIET}|ok|okay|sorry|fine|in|not|so|just|still|yours|team|team \w+|ceo|cto|monday|tuesday|wednesday|thursday|friday|saturday|sunday|legend|batman|god|santa|the|speaking|lost|done|back|ready|sure|new)s?(?:$|\b(?! \w))", re.IGNORECASE),
         "nickname": re.compile(r"(?:a|an|the|if|when|later|back|tomorrow|crazy|old-fashioned|old fashioned|maybe|on|at|by|in|asap)\b", re.IGNORECASE),
         "likes": re.compile(
             r"(?:the (?:idea|way|first|second|third|fourth|new|last|other|latest|previous|look|fact|one|ones|version|sound of (?:that|it|this)|tone|result|answer|style you|direction|colou?rs?|draft|thought|layout|suggestion|concept|vibe|part|option|title|ending)\b|"
@@ -151,8 +161,9 @@ ENGLISH: Final = Language(
             r"paperwork|clutter|responsibility|job|bullshit|puns?|karaoke|stupidity|idiots?|politics|gossip|housework|cardio|maths?|change|hype|fools?|excuses|powerpoint|slides|compliments|queues?|ties|romance|bureaucracy|conflict|losing|failure|boredom|taxes|socks|silence|adverbs|clich[eé]s?|noise|rudeness)\b", re.IGNORECASE),
         "diet": re.compile(r"(?:strict|healthy|balanced|new|crash|good)$", re.IGNORECASE),
         "possession": re.compile(r"(?:point|question|problem|idea|feeling|headache|deadline|meeting|mountain|mess|mistake|part|share|way|piece|bit|few|lot|pair of eyes|mind|story|right|truth|dog|cat|home of|company|business)s?\b", re.IGNORECASE),
-        "work": re.compile(r"(?:morning|night|home|garden|kitchen|shed|dark|rain|bed|attic|basement|sun|shade|spare room|noon|weekends|fun|free|myself|peanuts|him|her|them|you|life|way|moment|while|living|time|long|hard)\b|(?:do|did|need|want|have|got|is|be|love|like|hate) (?:this|it|that|what)\b|.{0,80}\b(?:project|deadline|essay|thesis|novel|presentation|report|cover letter|resume|slides?|assignment|problem)$", re.IGNORECASE),
+        "work": re.compile(r"(?:(?:morning|night)(?! \w+(?: of| at|$))|home|garden|kitchen|shed|dark|rain|bed|attic|basement|sun|shade|spare room|noon|weekends|fun|free|myself|peanuts|him|her|them|you|life|way|moment|while|living|time|long|hard)\b|(?:do|did|need|want|have|got|is|be|love|like|hate) (?:this|it|that|what)\b|.{0,80}\b(?:project|deadline|essay|thesis|novel|presentation|report|cover letter|resume|slides?|assignment|problem)$", re.IGNORECASE),
         "pet": re.compile(r"[\w-]+'s\b", re.IGNORECASE),
+        "health": re.compile(r"(?:spot|date|trust|test|alley|drunk|faith)\b", re.IGNORECASE),
         "home": re.compile(r"(?:fear|hope|chaos|hell|denial|peace|bed|the (?:cloud|past|moment|future|office|now|city's)|mars|heaven|my (?:head|mind|pyjamas)|interesting times)\b|I\b", re.IGNORECASE),
         "moved": re.compile(r"(?:mars|tears|the (?:next|bottom|top|back|front|end|other|second|left|right)|a different|another|plan|linux|windows|mac|python|android|ios|google|gmail|github|slack|notion|excel)\b", re.IGNORECASE),
         "origin": re.compile(r"(?:mars|accounting|hr|sales|marketing|venus|it|the (?:it|hr|sales)|earth)\b", re.IGNORECASE),
@@ -207,6 +218,7 @@ ENGLISH: Final = Language(
         "likes": re.compile(r" (?:the most|the best|best|most|myself|sadly|immensely|dearly|in all its forms|of any kind|of all kinds)$", re.IGNORECASE),
         "dislikes": re.compile(r" (?:the most|the most|most|myself|sadly|intensely|of any kind|of all kinds|in anything|in my food|with a passion)$", re.IGNORECASE),
     },
+    listed={"health": re.compile(ILL, re.IGNORECASE), "language": re.compile(r"(?!(?:learning|studying|trying|wanting)\b)", re.IGNORECASE)},
     own_words=re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|our|ours|us|you|your)\b", re.IGNORECASE),
     asked_to_keep="Asked to remember: {value}",
     times=re.compile(

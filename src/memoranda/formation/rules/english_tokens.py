@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from memoranda.formation.rules import english_words
-from memoranda.formation.rules.grammar import CAPITALISED, COVERED
+from memoranda.formation.rules.grammar import CAPITALISED, COVERED, EMOJI
+from memoranda.formation.rules.makes import VEHICLE_NAME
 
 #: Words that end a noun phrase.
 _STOPS = (
@@ -15,11 +16,12 @@ _STOPS = (
 )
 
 TOKENS: Final = {
-    "START": r"(?:(?<![\s\S])|(?<=hi, )|(?<=hello, )|(?<=hey, )|(?<=hi )|(?<=hello )|(?<=hey )|(?<=morning, ))",
-    "END": rf"(?=\s*(?:[,.;:!?()\n—–]|-\s|$)|\s+(?:{_STOPS})\b)",
+    "START": r"(?:(?<![\s\S])|(?<=hi, )|(?<=hello, )|(?<=hey, )|(?<=hi )|(?<=hello )|(?<=hey )|(?<=morning, )|(?<=hiya, )|(?<=hiya )|(?<=heya, )|(?<=afternoon, )|(?<=evening, )|(?<=there, )|(?<=all, )|(?<=folks, )|(?<=ok, )|(?<=yo, ))",
+    "END": rf"(?=\s*(?:[,.;:!?()\n—–{EMOJI}]|-\s|$)|\s+(?:{_STOPS}|two|three|four|five|six|\d+|several|about|around|almost|nearly|permanently|yesterday)\b)",
     "STOPS": _STOPS,
     "CAP": CAPITALISED,
     "COVERED": COVERED,
+    "MAKE": VEHICLE_NAME,
     "TITLE": r"(?:mr|mrs|ms|mx|miss|dr|doctor|prof|professor|captain|sir|lady|father|sister|coach|chef|aunt|auntie|uncle)\.?",
     "NAME": r"(?:(?:<TITLE> )?<CAP>(?: (?:(?:van|de|von|bin|al|el|da|la|der|du|ten) ){0,2}<CAP>){0,3}|<COVERED>)",
     "GIVEN": "<NAME>",
@@ -100,6 +102,7 @@ SUBJECTS: Final = {
     "be": rf"(?:i'?m|i am|i(?:'ve|ve| have) been)(?: {_SURELY}){{0,2}} ",
     "do": rf"(?:i|we)(?: {OFTEN}){{0,2}} ",
     "have": r"(?:<WE>(?:'ve| have|ve)(?: also)?(?: got)?(?: also)?|i got|we got|there's me with) ",
+    "havea": r"(?:<WE>(?:'ve| have|ve)(?: also)?(?: got)? an? |own an? )",
 }
 
 ORDER: Final = r"(?:(?<![\s\S])|(?<=: )|(?<=please )|(?<=pls )|(?<=Please )|(?<=, and ))"

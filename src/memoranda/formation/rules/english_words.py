@@ -37,7 +37,7 @@ DATE: Final = (
 )
 
 _KIN_ONE = (
-    "mum mom mam mommy mummy mother dad daddy father sister brother sibling son daughter kid child baby toddler wife husband spouse "
+    "gf bf hubby mum mom mam mommy mummy mother dad daddy father sister brother sibling son daughter kid child baby toddler wife husband spouse "
     "partner fianc\u00e9e? fiancee? girlfriend boyfriend grandson granddaughter grandchild niece nephew cousin aunt auntie uncle grandma "
     "grandpa grandmother grandfather granny gran grandad granddad nan stepson stepdaughter stepmother stepfather stepmum stepmom stepdad "
     "stepbrother stepsister godson goddaughter goddaughter twin teenager teen boy girl half_brother half_sister foster_son "
@@ -173,7 +173,7 @@ DIET: Final = any_of(
     "vegan vegetarian veggie pescatarian pescetarian flexitarian fruitarian macrobiotic lacto-vegetarian ovo-vegetarian plant-based halal "
     "kosher gluten-free dairy-free sugar-free lactose-free grain-free nut-free low-carb low_carb keto ketogenic paleo low-salt low-sodium "
     "low-fat low-fodmap low_fodmap fodmap low-sugar low-fibre low-fiber high-protein high-fibre high-fiber mediterranean carnivore whole30 dash "
-    "raw_food raw_vegan vegetarian_and_gluten-free teetotal teetotaller teetotaler diabetic renal anti-inflammatory whole-food whole-foods "
+    "raw_food raw_vegan vegetarian_and_gluten-free teetotal teetotaller teetotaler anti-inflammatory whole-food whole-foods "
     "jain sattvic omnivore wheat-free egg-free soy-free meat-free alcohol-free"
 )
 #: Foods for which "can't eat" means an allergy, not a diet.

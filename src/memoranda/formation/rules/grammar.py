@@ -36,6 +36,7 @@ TOPICS: Final[Mapping[str, Topic]] = MappingProxyType(
         "pet": Topic("fact"),
         "possession": Topic("fact"),
         "allergies": Topic("fact"),
+        "health": Topic("fact"),
         "diet": Topic("preference"),
         "likes": Topic("preference"),
         "dislikes": Topic("preference"),
@@ -71,9 +72,16 @@ class Statement:
 #: All small letters of the alphabets that have capitals.
 _SMALL: Final = "".join(chr(code) for code in range(0x530) if chr(code).islower())
 CAPITALISED: Final = rf"(?!I\b)(?-i:[^\W\d_{_SMALL}])[\w'-]*"
+#: Emoji end a phrase; a character class without its brackets.
+EMOJI: Final = "\U0001f300-\U0001faff☀-➿"
 COVERED: Final = "\ue000{1,60}"
 #: Matches nothing.
 NEVER: Final = re.compile(r"(?!)")
+
+
+def pattern(source: str) -> re.Pattern[str]:
+    """Return a pattern that ignores case."""
+    return re.compile(source, re.IGNORECASE)
 
 
 class Reach(Enum):
@@ -104,6 +112,51 @@ class Rule:
     key: str | None = None
     #: True if the pattern applies to questions and requests too.
     asked: bool = False
+    #: True if the statement may stand anywhere in a sentence: "what can I give my sister Ana?"
+    anywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """One way to say that something is no longer true, or never was."""
+
+    #: The topics of the statements that it ends.
+    topics: frozenset[str]
+    #: What is said, anywhere in a sentence.
+    pattern: re.Pattern[str]
+    #: Only statements with such a value.
+    values: re.Pattern[str] | None = None
+    #: True if a statement ends only where the sentence names its value; False if all end where it names none.
+    named: bool = True
+    #: True if the pattern says who is meant, so that another subject in the clause does not matter.
+    of_others: bool = False
+    #: True if a question or a request may say it: "Could you use metres again?"
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TakingBack:
+    """The ways of one language to take something back."""
+
+    endings: tuple[Ending, ...]
+    #: The beginning of a clause about somebody else.
+    others: re.Pattern[str]
+    #: "not X but Y": the named groups `old` and `new`.
+    instead: tuple[re.Pattern[str], ...] = ()
+    #: Words that make nobody's value: articles, pronouns and the like.
+    small: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """The ways of one language to say that later messages are not the user's own words, or are again."""
+
+    #: A game in which the user plays somebody; it goes on in later messages.
+    play: re.Pattern[str]
+    #: The game is over; the rest of the message is the user's own.
+    over: re.Pattern[str]
+    #: The next message holds somebody else's words.
+    announced: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +219,14 @@ class Language:
     #: "since …", "until …", "at work": the words in the named groups `since`, `until` and `applies`.
     times: re.Pattern[str]
     abbreviations: frozenset[str] = field(default_factory=frozenset)
+    taking_back: TakingBack | None = None
+    frames: Frames | None = None
+    #: Further items of a list must match, by topic: "asthma and a dog" has one illness.
+    listed: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    #: After a value, words that deny it: "ich mag Sushi nicht".
+    denied: re.Pattern[str] = NEVER
+    #: After a value, another one that replaces it: "in Ghent, no wait, in Antwerp"; the named group `value`.
+    slip: re.Pattern[str] = NEVER
 
 
 @dataclass(frozen=True, slots=True)

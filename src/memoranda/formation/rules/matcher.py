@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from memoranda.formation.rules.english import ENGLISH
+from memoranda.formation.rules.french import FRENCH
 from memoranda.formation.rules.german import GERMAN
 from memoranda.formation.rules.grammar import (
     TOPICS,
@@ -20,7 +21,14 @@ from memoranda.formation.rules.grammar import (
     Topic,
     compile_rules,
 )
-from memoranda.formation.rules.sentences import Sentence, mask_quoted, readable_text, sentences
+from memoranda.formation.rules.sentences import (
+    Sentence,
+    letter_start,
+    mask_quoted,
+    readable_text,
+    sentences,
+)
+from memoranda.formation.rules.spanish import SPANISH
 from memoranda.model.memories import Cardinality
 
 #: The most items of one list.
@@ -127,7 +135,9 @@ def _groups(match: re.Match[str]) -> dict[str, str]:
 
 
 #: The supported languages by code.
-LANGUAGES: Final[dict[str, Language]] = {language.code: language for language in (ENGLISH, GERMAN)}
+LANGUAGES: Final[dict[str, Language]] = {
+    language.code: language for language in (ENGLISH, GERMAN, SPANISH, FRENCH)
+}
 #: The most statements of one message; longer texts are pasted, not said.
 MOST_STATEMENTS: Final = 32
 #: The most clauses of one sentence.
@@ -138,25 +148,48 @@ _OF_ONESELF: Final = frozenset({"name", "age", "work", "diet"})
 _AND: Final = 5
 
 
-def extract(text: str, *, language: str | None = None) -> list[Statement]:
+def extract(text: str, *, language: str | None = None, earlier: Sequence[str] = ()) -> list[Statement]:
     """Return what users state about themselves in a message; questions, quotations and fiction are skipped.
 
     Give only the user's own text: never that of an assistant, a tool or a web page. Without `language`, all
-    supported languages are tried; an unsupported one finds nothing.
+    supported languages are tried; an unsupported one finds nothing. ``earlier`` are the user's messages before it,
+    oldest first: a game in which the user plays somebody goes on.
     """
     wanted = (
         LANGUAGES.values() if language is None else [LANGUAGES[language]] if language in LANGUAGES else []
     )
-    start = readable_text(text)
+    start = readable_text(in_own_words(text, earlier))
     found: dict[tuple[str, str], Statement] = {}
     for one in wanted:
         if one.hint.search(start):
             for stated in _read(start, one):
-                found.setdefault((stated.about, stated.value.casefold()), stated)
+                if stated.about != "origin" or all(one.about != "origin" for one in found.values()):
+                    found.setdefault((stated.about, stated.value.casefold()), stated)
     return sorted(found.values(), key=lambda stated: stated.span)[:MOST_STATEMENTS]
 
 
-@lru_cache(maxsize=8)
+#: A game is taken for over after so many further messages of the user.
+_LONGEST_GAME: Final = 8
+
+
+def in_own_words(text: str, earlier: Sequence[str]) -> str:
+    """Return a message without what its user plays or passes on since an earlier message; places do not change."""
+    frames = [language.frames for language in LANGUAGES.values() if language.frames is not None]
+    plays = announced = False
+    for before in [*earlier[-_LONGEST_GAME:]]:
+        start = readable_text(before)
+        announced = any(one.announced.search(start) is not None for one in frames)
+        if plays and any(one.over.search(start) is not None for one in frames):
+            plays = False
+        plays = plays or any(one.play.search(start) is not None for one in frames)
+    if not (plays or announced):
+        return text
+    over = [match.end() for one in frames if (match := one.over.search(readable_text(text))) is not None]
+    own = min(over) if plays and over else len(text)
+    return " " * own + text[own:]
+
+
+@lru_cache(maxsize=16)
 def _rules(code: str, small: bool) -> tuple[CompiledRule, ...]:
     return compile_rules(LANGUAGES[code], small=small)
 
@@ -166,14 +199,14 @@ def _read(text: str, language: Language) -> Iterator[Statement]:
     if language.made_up.search(masked) or language.ironic_text.search(text):
         return
     frame = language.frame.search(masked)
-    end = len(masked) if frame is None else frame.start()
+    end = min(len(masked) if frame is None else frame.start(), letter_start(masked))
     small = not any(letter.isupper() for letter in re.sub(r"\bI\b", "", masked))
     before: Sentence | None = None
     for sentence in sentences(masked[:end], language.abbreviations):
         if before is not None and language.points_back.match(sentence.text):
             sentence = _join_sentences(before, sentence, masked)
         before = sentence
-        colon = _speech_colon(sentence.text, language)
+        colon = speech_colon(sentence.text, language)
         said = Sentence(sentence.text[:colon], sentence.start, sentence.asks and colon is None)
         yield from _SentenceReader(text, said, language, _rules(language.code, small)).statements()
         if colon is not None:
@@ -184,7 +217,7 @@ def _join_sentences(before: Sentence, sentence: Sentence, text: str) -> Sentence
     return Sentence(text[before.start : sentence.start + len(sentence.text)], before.start, asks=False)
 
 
-def _speech_colon(text: str, language: Language) -> int | None:
+def speech_colon(text: str, language: Language) -> int | None:
     """Return the index of a colon after which the text is somebody else's."""
     for colon in re.finditer(r":(?=\s|$|\ue000)", text):
         if language.speech.search(text, 0, colon.start()):
@@ -212,9 +245,17 @@ class _SentenceReader:
         limit = len(text) if unreal is None else unreal.start()
         for place in self._places():
             if place > limit:
-                return
+                break
             if place >= self.end or place == 0:
                 yield from self._clause(place)
+        yield from self._anywhere(limit)
+
+    def _anywhere(self, limit: int) -> Iterator[Statement]:
+        """Yield statements that may stand anywhere in a sentence: the relatives and the animals that it names."""
+        for one in self.rules:
+            if one.rule.anywhere and not self._is_excluded(one):
+                for match in one.full.finditer(self.sentence.text, 0, limit):
+                    yield from self._statements_of(one, match)
 
     def _places(self) -> Iterator[int]:
         """Yield the indices at which clauses begin."""
@@ -230,6 +271,8 @@ class _SentenceReader:
 
     def _clause(self, place: int) -> Iterator[Statement]:
         for one in self.rules:
+            if one.rule.anywhere:
+                continue
             match = one.full.match(self.sentence.text, place) or self._match_without_subject(one, place)
             if match is None or self._is_asked(match, one) or self._is_excluded(one):
                 continue
@@ -281,12 +324,30 @@ class _SentenceReader:
             spans = [(start, len(text))]
         else:
             spans = [(start, end)]
-        for span in spans:
+        if len(spans) == 1 and (slip := self.language.slip.match(text, spans[0][1])) is not None:
+            spans = [slip.span("value")]
+        listed = self.language.listed.get(rule.about)
+        for place, span in enumerate(spans):
             said = self._value(rule.about, span)
-            if said is None:
+            if (
+                said is None
+                or self._is_denied(rule.about, said)
+                or (place and listed is not None and listed.match(said.value) is None)
+            ):
                 return
             self.end = max(self.end, span[1], match.end())
             yield self._statement(one, match, said)
+
+    def _is_denied(self, about: str, said: ValueSpan) -> bool:
+        """True if words after a value deny it; topics that are negations themselves are said with such words."""
+        denied = self.language.denied.match(self.sentence.text, said.end)
+        return denied is not None and about not in (
+            "dislikes",
+            "allergies",
+            "diet",
+            "instruction",
+            "remember",
+        )
 
     def _value(self, about: str, span: tuple[int, int]) -> ValueSpan | None:
         """Return the trimmed value; None if it is not acceptable."""

@@ -30,6 +30,13 @@ _PASTED_LINE: Final = re.compile(
     r"|[\w.-]{1,40}@|(?:From|Subject|To|Sent):)"
 )
 _CODE: Final = re.compile(r"[{}\\<>=|]|\(\)|;[ ]*$|//")
+#: The first line of a letter that somebody else wrote, after the user's own words.
+_LETTER: Final = re.compile(
+    r"\n[ \t>*]*(?:dear|sehr geehrte[rs]?|liebe[rs]?|estimad[oa]s?|querid[oa]s?|apreciad[oa]s?|ch[eè]re?s?|bonjour|bonsoir|hola|hallo|hello|hi)"
+    r"(?: [^\n,.!?]{1,60})?,|\A[ \t]*(?:dear|sehr geehrte[rs]?|estimad[oa]s?|madame, monsieur)\b(?! (?:ai|assistant|chatgpt|bot|team|all))[^\n,.!?]{0,60},"
+    r"|\n[ \t]*(?:>|-{3,}[ ]*(?:original|forwarded|urspr))",
+    re.IGNORECASE,
+)
 _END: Final = re.compile(r"[.!?…]+[)\]'" + MASK + r"]*(?=\s|$)|\n")
 
 
@@ -56,6 +63,12 @@ def mask_quoted(text: str) -> str:
         text = _cover(text, opening, closing)
     text = _cover_single(text)
     return "".join(MASK * len(line) if _PASTED_LINE.match(line) else line for line in re.split(r"(\n)", text))
+
+
+def letter_start(masked: str) -> int:
+    """Return the index at which somebody else's letter begins in a message; the message's length if there is none."""
+    letter = _LETTER.search(masked)
+    return len(masked) if letter is None else letter.start()
 
 
 def sentences(text: str, abbreviations: frozenset[str]) -> Iterator[Sentence]:
