@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from memoranda.errors import EmbeddingFailed
+from memoranda.formation.extract.by_rules import Wanted
 from memoranda.formation.formation_settings import agent_named
 from memoranda.formation.reconcile.reconciler import CurrentRecords
 from memoranda.formation.schemas.definitions import FormationSchema, schemas_for_agent
@@ -19,7 +20,17 @@ from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import FINISHED, Episode, Message, Thread
 from memoranda.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, AudienceKind, Owner, OwnerKind, Record, RecordType, View, those_of
+from memoranda.model.records import (
+    WHOLE,
+    AudienceKind,
+    Owner,
+    OwnerKind,
+    Record,
+    RecordType,
+    Trust,
+    View,
+    those_of,
+)
 from memoranda.model.values import Name
 from memoranda.ports import Finder, MakesVectors, Records
 from memoranda.text.token_count import estimate
@@ -162,6 +173,27 @@ class ThreadReader:
         found = await self._candidates(excerpt, reading_view(excerpt.thread), reading.now)
         return reading.model_copy(update={"candidates": found})
 
+    async def with_statements(self, reading: Reading, wanted: Wanted) -> Reading:
+        """Return what was read, with the owner's statements that the new messages may end: formed ones, not pinned."""
+        thread, view = reading.thread, reading_view(reading.thread)
+        found: dict[UUID, Memory] = {}
+        if wanted.all:
+            only = Filter(types=_MEMORY, statuses=HELD, trust=frozenset({Trust.USER}))
+            found = {one.id: one for one in those_of(Memory, await self._all(thread.owner, view, only))}
+        for value in wanted.values:
+            close = await self._find_memories(thread.owner, view, value, HELD, reading.now)
+            found |= {one.id: one for one in close}
+        candidates = tuple(one for one in found.values() if _is_formed_statement(one))
+        return reading.model_copy(update={"candidates": candidates})
+
+    async def source_texts(self, reading: Reading) -> dict[UUID, str]:
+        """Return the texts of the first message that each candidate was formed from."""
+        ids = [*dict.fromkeys(source for memory in reading.candidates for source in memory.sources[:1])]
+        found = (
+            await self._records.get(reading.thread.owner, reading_view(reading.thread), ids) if ids else {}
+        )
+        return {one.id: one.content for one in those_of(Message, found.values())}
+
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
         """Return the records that results may affect: similar memories, those with the same key, their successors."""
         thread, view = reading.thread, reading_view(reading.thread)
@@ -264,6 +296,11 @@ class ThreadReader:
         )
         shown = [record for hit in found for record in (hit.record, *(one.record for one in hit.folded))]
         return those_of(Memory, shown)
+
+
+def _is_formed_statement(memory: Memory) -> bool:
+    """True if a memory was formed from the user's own words, and no person holds on to it."""
+    return memory.trust is Trust.USER and bool(memory.quotes) and not memory.pinned
 
 
 def with_schema_due(reading: Reading, name: str) -> Reading:

@@ -12,7 +12,7 @@ from memoranda import telemetry
 from memoranda.door import Door
 from memoranda.errors import InvalidInput, LimitReached, NotFound, Stale
 from memoranda.formation.close import Closer
-from memoranda.formation.extract.by_rules import formed_by_rules
+from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories
 from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
 from memoranda.formation.extract.prompt import compose
 from memoranda.formation.formation_settings import FormingSettings
@@ -154,7 +154,10 @@ class FormationRunner:
         schemas = await self._reader.schemas(excerpt.thread.agent, occasions)
         bare = await self._reader.reading(excerpt, schemas, now, settings.language)
         if self._model_calls is None:
-            return Portion(after=after, reading=bare, budget=budget)
+            wanted = await asyncio.to_thread(wanted_memories, bare)
+            return Portion(
+                after=after, reading=await self._reader.with_statements(bare, wanted), budget=budget
+            )
         fitting = compose(bare, budget=budget)
         assert fitting is not None
         reading = await self._reader.with_candidates(bare, up_to(excerpt, fitting.through))
@@ -199,7 +202,10 @@ class FormationRunner:
 
     async def _extract(self, run: _Run, portion: Portion) -> tuple[Portion, Formed]:
         if self._model_calls is None:
-            return portion, await asyncio.to_thread(formed_by_rules, portion.reading, self._door.limits)
+            texts = await self._reader.source_texts(portion.reading)
+            formed = await asyncio.to_thread(formed_by_rules, portion.reading, self._door.limits, texts)
+            ended = _with_ended(portion.reading, formed)
+            return Portion(after=portion.after, reading=ended, budget=portion.budget), formed
         return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage)
 
     async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
@@ -272,6 +278,15 @@ class FormationRunner:
                 changes.pop(place)
             else:
                 return
+
+
+def _with_ended(reading: Reading, formed: Formed) -> Reading:
+    """Return what was read, of its candidates only those that the results end."""
+    ended = {one.memory for one in formed.taken_back} | {
+        id for note in formed.notes for id in note.supersedes
+    }
+    candidates = tuple(one for one in reading.candidates if one.id in ended)
+    return reading.model_copy(update={"candidates": candidates})
 
 
 def _asks_for_episode(reading: Reading) -> bool:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from memoranda.formation.extract.attribution import is_from_user, other_speaker
+from memoranda.formation.extract.said_before import said_before
 from memoranda.formation.extract.validity import since, until
-from memoranda.formation.rules import TOPICS, Statement, extract
+from memoranda.formation.rules import (
+    TOPICS,
+    Denial,
+    Known,
+    Statement,
+    extract,
+    may_take_back,
+    opposed,
+    same_words,
+    taken_back,
+)
 from memoranda.formation.schemas.definitions import NOTE, PROFILE
 from memoranda.formation.schemas.json_patch import apply_patch
-from memoranda.model.drafts import Draft, Formed, ProfilePatch, Reading
-from memoranda.model.memories import QUOTE_LENGTH, Cited
+from memoranda.model.drafts import Draft, Formed, ProfilePatch, Reading, TakenBack
+from memoranda.model.memories import QUOTE_LENGTH, Cardinality, Cited
 from memoranda.model.messages import Message
+from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Limits
 
 #: Topic → field of the profile; ``/-`` appends to a list.
@@ -29,22 +43,174 @@ _FIELDS: Final = {
 }
 _AGES: Final = range(151)
 _KIND: Final = "fact"
+#: Topics whose statements end those of the other.
+_OPPOSED: Final = frozenset({"likes", "dislikes"})
 
 
-def formed_by_rules(reading: Reading, limits: Limits) -> Formed:
-    """Extract what users state about themselves in the new messages, each statement with its source."""
-    said = [
-        (message, stated)
-        for message in reading.new
-        if is_from_user(message)
-        for stated in extract(message.content)
-        if len(stated.content) <= limits.content_length
-    ]
-    notes = [_draft(message, stated, limits) for message, stated in said] if reading.due(NOTE.name) else []
-    return Formed(notes=tuple(notes), patches=tuple(_patches(reading, said)))
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The memories that rules need to see beside new messages."""
+
+    #: True if something may be taken back, which could be any memory.
+    all: bool = False
+    #: The values of new likes and dislikes, which may end an earlier one.
+    values: tuple[str, ...] = ()
 
 
-def _draft(message: Message, stated: Statement, limits: Limits) -> Draft:
+def wanted_memories(reading: Reading) -> Wanted:
+    """Return which memories the new messages may end."""
+    earlier = _context(reading)
+    values: list[str] = []
+    for message in filter(is_from_user, reading.new):
+        if may_take_back(message.content, earlier):
+            return Wanted(all=True)
+        stated = extract(message.content, earlier=earlier)
+        values += [one.value for one in stated if one.about in _OPPOSED]
+        earlier.append(message.content)
+    return Wanted(values=tuple(dict.fromkeys(values)))
+
+
+def formed_by_rules(reading: Reading, limits: Limits, texts: Mapping[UUID, str] | None = None) -> Formed:
+    """Extract what users state about themselves in the new messages, and what they take back, each with its source.
+
+    ``texts`` are the messages that the candidates of the reading were formed from.
+    """
+    found = _Reader(reading, limits, texts or {}).read()
+    patches = tuple(_patches(reading, found))
+    if reading.due(NOTE.name) is None:
+        return Formed(patches=patches)
+    return Formed(
+        notes=tuple(_draft(one, limits) for one in found.kept),
+        taken_back=tuple(
+            TakenBack(memory=id, cited=(_cited(message, denial.span),))
+            for id, (message, denial) in found.back.items()
+        ),
+        patches=patches,
+    )
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A statement of a new message."""
+
+    message: Message
+    stated: Statement
+    #: Existing memories that it replaces, with their values.
+    replaces: dict[UUID, Known] = field(default_factory=dict)
+    #: True if a later message took it back.
+    gone: bool = False
+
+
+@dataclass(slots=True)
+class _Found:
+    """The statements of the new messages, and the memories that they take back."""
+
+    entries: list[_Entry] = field(default_factory=list)
+    #: Existing memory → the message that takes it back, and how.
+    back: dict[UUID, tuple[Message, Denial]] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> list[_Entry]:
+        return [one for one in self.entries if not one.gone]
+
+
+class _Reader:
+    """Reads the new messages in their order, each with what was known before it."""
+
+    def __init__(self, reading: Reading, limits: Limits, texts: Mapping[UUID, str]) -> None:
+        self._reading = reading
+        self._limits = limits
+        self._found = _Found()
+        subjects = {memory.id: memory.subject for memory in reading.candidates}
+        self._before = [
+            (one, subjects[one.id])
+            for one in said_before(reading.candidates, texts)
+            if isinstance(one.id, UUID)
+        ]
+
+    def read(self) -> _Found:
+        earlier = _context(self._reading)
+        for message in filter(is_from_user, self._reading.new):
+            stated = [
+                one
+                for one in extract(message.content, earlier=earlier)
+                if len(one.content) <= self._limits.content_length
+            ]
+            known = self._known(message)
+            first = len(self._found.entries)
+            self._found.entries += [_Entry(message, one) for one in stated]
+            new = [
+                Known(first + place, one.about, one.value, one.span[1]) for place, one in enumerate(stated)
+            ]
+            if known or new:
+                for denial in taken_back(message.content, [*known, *new], earlier=earlier):
+                    self._deny(message, denial, first)
+            self._oppose(first, known)
+            earlier.append(message.content)
+        return self._found
+
+    def _known(self, message: Message) -> list[Known]:
+        """Return what the speaker of a message said before it and has not taken back."""
+        speaker = other_speaker(message)
+        return [
+            *(one for one, subject in self._before if subject == speaker and one.id not in self._found.back),
+            *(
+                Known(place, one.stated.about, one.stated.value)
+                for place, one in enumerate(self._found.entries)
+                if not one.gone and other_speaker(one.message) == speaker
+            ),
+        ]
+
+    def _deny(self, message: Message, denial: Denial, first: int) -> None:
+        known = denial.known
+        corrected = _corrected(denial) if denial.instead else None
+        if corrected is not None:
+            same_key = [one for one in self._found.entries[first:] if one.stated.key == corrected.key]
+            entry = next(iter(same_key), None)
+            if entry is None:
+                entry = _Entry(message, corrected)
+                self._found.entries.append(entry)
+            if isinstance(known.id, UUID):
+                entry.replaces[known.id] = known
+                return
+        self._end(message, known, denial)
+
+    def _end(self, message: Message, known: Known, denial: Denial) -> None:
+        if isinstance(known.id, UUID):
+            self._found.back[known.id] = (message, denial)
+        elif isinstance(known.id, int):
+            self._found.entries[known.id].gone = True
+
+    def _oppose(self, first: int, known: list[Known]) -> None:
+        """End an earlier like by a new dislike of the same, and the other way round."""
+        for entry in self._found.entries[first:]:
+            for one in opposed(entry.stated.about, entry.stated.value, known):
+                if isinstance(one.id, UUID):
+                    entry.replaces[one.id] = one
+                elif isinstance(one.id, int):
+                    self._found.entries[one.id].gone = True
+
+
+def _context(reading: Reading) -> list[str]:
+    """Return the user's own messages that are context only, oldest first."""
+    return [read.message.content for read in reading.messages if read.context and is_from_user(read.message)]
+
+
+def _corrected(denial: Denial) -> Statement:
+    topic = TOPICS[denial.known.about]
+    return Statement(
+        about=denial.known.about,
+        kind=topic.kind,
+        value=denial.instead,
+        content=denial.content,
+        key=topic.key,
+        cardinality=Cardinality.MANY if topic.key is None else Cardinality.ONE,
+        span=denial.span,
+    )
+
+
+def _draft(entry: _Entry, limits: Limits) -> Draft:
+    message, stated = entry.message, entry.stated
     starts, ends = (
         _moment(stated.valid_from, since, message),
         _moment(stated.valid_to, until, message),
@@ -61,7 +227,8 @@ def _draft(message: Message, stated: Statement, limits: Limits) -> Draft:
         applies_when=stated.applies_when[: limits.content_length],
         valid_from=starts,
         valid_to=ends,
-        cited=(_cited(message, stated),),
+        supersedes=tuple(entry.replaces)[:100],
+        cited=(_cited(message, stated.span),),
         trust=message.trust,
         observed_at=message.observed_at,
     )
@@ -72,34 +239,74 @@ def _moment(words: str | None, read: Any, message: Message) -> datetime | None:
     return found
 
 
-def _cited(message: Message, stated: Statement) -> Cited:
-    start, end = stated.span
-    return Cited(message=message.id, quote=" ".join(message.content[start:end].split())[:QUOTE_LENGTH])
+def _cited(message: Message, span: tuple[int, int]) -> Cited:
+    quote = " ".join(message.content[slice(*span)].split())[:QUOTE_LENGTH]
+    return Cited(message=message.id, quote=quote)
 
 
-def _patches(reading: Reading, said: list[tuple[Message, Statement]]) -> Iterator[ProfilePatch]:
-    """Yield a patch of the user's profile with the statements that always hold, not only for a time or on occasions."""
+def _patches(reading: Reading, found: _Found) -> Iterator[ProfilePatch]:
+    """Yield a patch of the user's profile: statements that always hold are added, what was taken back is removed."""
     if reading.due(PROFILE.name) is None:
         return
-    document = reading.profile(PROFILE.name)
-    body: dict[str, Any] = {} if document is None else document.body
-    pinned = () if document is None else document.pinned
-    operations: list[dict[str, Any]] = []
-    cited: dict[Any, Cited] = {}
-    for message, stated in said:
-        if stated.applies_when or stated.valid_from or stated.valid_to or other_speaker(message) is not None:
+    patch = _Patch(reading.profile(PROFILE.name))
+    for message, known, span in _ended(found):
+        if other_speaker(message) is None:
+            patch.remove(known, _cited(message, span))
+    for entry in found.kept:
+        stated = entry.stated
+        if (
+            stated.applies_when
+            or stated.valid_from
+            or stated.valid_to
+            or other_speaker(entry.message) is not None
+        ):
             continue
         operation = _operation(stated)
-        if operation is None:
-            continue
-        tried = apply_patch(body, [*operations, operation], PROFILE.shape, pinned=pinned)
-        if not tried.faults and tried.changed:
-            operations.append(operation)
-            cited.setdefault(message.id, _cited(message, stated))
-    if operations:
+        if operation is not None:
+            patch.apply(operation, _cited(entry.message, stated.span))
+    if patch.operations:
         yield ProfilePatch(
-            schema_name=PROFILE.name, operations=tuple(operations), cited=tuple(cited.values())
+            schema_name=PROFILE.name, operations=tuple(patch.operations), cited=tuple(patch.cited.values())
         )
+
+
+def _ended(found: _Found) -> Iterator[tuple[Message, Known, tuple[int, int]]]:
+    for message, denial in found.back.values():
+        yield message, denial.known, denial.span
+    for entry in found.kept:
+        for known in entry.replaces.values():
+            yield entry.message, known, entry.stated.span
+
+
+class _Patch:
+    """A patch of the user's profile as it grows; an operation that changes nothing, or fails, is left out."""
+
+    def __init__(self, document: ProfileDocument | None) -> None:
+        self._body: dict[str, Any] = {} if document is None else document.body
+        self._pinned = () if document is None else document.pinned
+        #: The body with all operations so far.
+        self._now: Any = self._body
+        self.operations: list[dict[str, Any]] = []
+        self.cited: dict[Hashable, Cited] = {}
+
+    def apply(self, operation: dict[str, Any], cited: Cited) -> None:
+        """Add an operation."""
+        tried = apply_patch(self._body, [*self.operations, operation], PROFILE.shape, pinned=self._pinned)
+        if not tried.faults and tried.changed:
+            self.operations.append(operation)
+            self.cited.setdefault(cited.message, cited)
+            self._now = tried.document
+
+    def remove(self, known: Known, cited: Cited) -> None:
+        """Remove the value of a statement that was taken back, where the profile has it."""
+        name = _FIELDS.get(known.about, "").removesuffix("/-")
+        held = self._now.get(name) if name and isinstance(self._now, Mapping) else None
+        if isinstance(held, list):
+            at = [place for place, one in enumerate(held) if same_words(str(one), known.value)]
+            for place in reversed(at):
+                self.apply({"op": "remove", "path": f"/{name}/{place}"}, cited)
+        elif held is not None and same_words(str(held), known.value):
+            self.apply({"op": "remove", "path": f"/{name}"}, cited)
 
 
 def _operation(stated: Statement) -> dict[str, Any] | None:

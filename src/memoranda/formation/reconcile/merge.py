@@ -14,7 +14,7 @@ from memoranda.model.records import Limits, View, lowest
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import same_statement
 
-#: The stored reason of a memory that its user took back in a conversation.
+#: The beginning of the stored reason of a memory that its user took back in a conversation; the message's id follows.
 RETRACT_REASON = "taken back in a conversation"
 
 
@@ -29,8 +29,8 @@ class _MergeState:
     quoted: dict[UUID, list[Cited]] = field(default_factory=dict)
     #: Existing memory → the existing memory that supersedes it.
     replaced: dict[UUID, UUID] = field(default_factory=dict)
-    #: Existing memories that the user took back.
-    taken_back: list[UUID] = field(default_factory=list)
+    #: Existing memory that the user took back → the message that says so.
+    taken_back: dict[UUID, UUID] = field(default_factory=dict)
     #: New statements that are older than the memory that has their key.
     late: list[Memory] = field(default_factory=list)
     #: Existing memories that this merge makes inactive.
@@ -82,7 +82,7 @@ class Merger:
             self._retract(denied)
         again = [Confirm(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()]
         made = [Remember(memory, run=run) for memory in found.made.values()]
-        gone = [Retract(id, RETRACT_REASON) for id in found.taken_back]
+        gone = [Retract(id, f"{RETRACT_REASON}: message {said}") for id, said in found.taken_back.items()]
         return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
 
     def _retract(self, one: TakenBack) -> None:
@@ -90,12 +90,15 @@ class Merger:
         memory = next((memory for memory in self._active() if memory.id == one.memory), None)
         if memory is None:
             return
-        said = [message.observed_at for message in self._new_messages if message.id in one.sources]
-        if max(said) < memory.observed_at:
+        said = max(
+            (message for message in self._new_messages if message.id in one.sources),
+            key=lambda message: message.observed_at,
+        )
+        if said.observed_at < memory.observed_at:
             return
         self._state.again.pop(memory.id, None)
         self._state.gone.add(memory.id)
-        self._state.taken_back.append(memory.id)
+        self._state.taken_back[memory.id] = said.id
 
     def _merge(self, place: int, draft: Draft) -> None:
         at = f"notes[{place}]"
