@@ -1,4 +1,4 @@
-"""Reads the history of a record, and the ledger of an owner."""
+"""Use cases that read a record's history and an owner's ledger."""
 
 from __future__ import annotations
 
