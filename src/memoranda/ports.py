@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.book_facts import BookFacts, Findings, Progress, Prove
 from memoranda.model.book_rows import (
     Arrival,
     BookFrame,
@@ -261,8 +261,8 @@ class Maintenance(Protocol):
 class CopiesItself(Protocol):
     """Capability of an engine: write a copy of its whole book while the book is in use."""
 
-    async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-        """Write a verified copy. The target must not exist."""
+    async def backup(self, target: Path, progress: Progress | None, prove: Prove | None = None) -> None:
+        """Write a verified copy. The target must not exist; ``prove`` may refuse the copy before it gets that name."""
 
     async def known_backups(self) -> tuple[str, ...]:
         """Return the paths of the book's own copies."""

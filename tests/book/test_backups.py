@@ -12,6 +12,7 @@ import sys
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from memoranda import Busy, Corrupt, InvalidInput, Owner, StorageError
 from memoranda.assembly import open_engine
 from memoranda.assembly.job_handlers import upkeep
 from memoranda.book.admin.backup_files import Backups, noted_erasures, restore
+from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.records import WHOLE
 from memoranda.model.values import utc_now
@@ -345,3 +347,50 @@ async def test_the_notes_beside_a_backup_are_not_written_through_a_link(
     assert other.read_text() == "dear diary"
     assert "notes beside the backups" in receipt.left_to_do
     assert noted_erasures(tmp_path / "two.db").records == (told.id,)
+
+
+@pytest.mark.parametrize("how", ["fails", "is cancelled"])
+async def test_a_backup_that_ends_before_its_proof_leaves_no_file(
+    book: memoranda.Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    await book.remember("ana", "Has a blue canary", agent="coach")
+    before = {path.name for path in tmp_path.iterdir()}
+    beside: list[set[str]] = []
+    reached = asyncio.Event()
+
+    async def prove(_: Backups, copy: Path) -> None:
+        beside.append({path.name for path in tmp_path.iterdir()} - before)
+        reached.set()
+        if how == "fails":
+            raise Busy("the book is held by another process")
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Backups, "prove", prove)
+    making = asyncio.ensure_future(book.backup(tmp_path / "copy.db"))
+    await reached.wait()
+    making.cancel()
+    with pytest.raises((Busy, asyncio.CancelledError)):
+        await making
+    assert "copy.db" not in beside[0]
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+async def test_a_backup_is_whole_although_its_last_note_fails(
+    book: memoranda.Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = await book.remember("ana", "Has a blue canary", agent="coach")
+    engine = book.engine
+    assert isinstance(engine, SqliteEngine)
+    write = engine.write
+
+    async def busy(*given: Any, **how: Any) -> object:
+        if (tmp_path / "copy.db").exists():
+            raise Busy("the book is held by another process")
+        return await write(*given, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "write", busy)
+        assert (await book.backup(tmp_path / "copy.db")).faults == ()
+    receipt = await book.forget("ana", told.id, agent="coach", backups=True)
+    assert receipt.still_in == ()
+    assert found(tmp_path, "canary") == set()

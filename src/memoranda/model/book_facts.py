@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
+
+#: Called with the pages done and the total.
+Progress: TypeAlias = Callable[[int, int], None]
+#: Verifies a copy at a path; an error refuses the copy.
+Prove: TypeAlias = Callable[[Path], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import InvalidInput, MemorandaError, Moved, StorageError
-from memoranda.model.book_facts import Findings
+from memoranda.model.book_facts import Findings, Progress
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Erasures, Target
 from memoranda.model.records import WHOLE
@@ -28,8 +28,6 @@ try:
     import fcntl
 except ImportError:  # Windows has no such locks: there, two processes may rewrite one backup at a time.
     fcntl = None
-
-Progress = Callable[[int, int], None]
 
 #: Opens the engine of a copy of a book.
 OpenCopy = Callable[[Path], Awaitable[Engine]]
@@ -60,14 +58,13 @@ class Backups:
             )
         if target.exists():
             raise InvalidInput(f"target: {target} is there already; name a new file", field="target")
-        await engine.backup(target, progress)
-        try:
-            return await self.prove(target)
-        except BaseException:
-            # A file with this name must be a verified copy.
-            for suffix in ("", "-wal", "-shm", "-turns", "-turns-next"):
-                Path(f"{target}{suffix}").unlink(missing_ok=True)
-            raise
+        found: list[Findings] = []
+
+        async def prove(copy: Path) -> None:
+            found.append(await self.prove(copy))
+
+        await engine.backup(target, progress, prove)
+        return found[0]
 
     async def prove(self, copy: Path) -> Findings:
         """Open a copy and verify it against its ledger."""

@@ -25,7 +25,7 @@ _MOST_TURNS = 100
 
 
 async def _completed(receipt: Receipt, following: Awaitable[None], named: str) -> Receipt:
-    """Return the receipt after agents' lines were changed; an error is told in it, because the operation is committed."""
+    """Change agents' lines and return the receipt, which names an error: the operation is committed already."""
     try:
         await following
     except MemorandaError as exc:

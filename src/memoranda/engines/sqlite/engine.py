@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
@@ -25,7 +26,7 @@ from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, 
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Busy, StorageError
-from memoranda.model.book_facts import BookFacts
+from memoranda.model.book_facts import BookFacts, Progress, Prove
 from memoranda.model.book_rows import Arrival, refusal
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.values import utc_now
@@ -196,12 +197,16 @@ class SqliteEngine(Store):
 
     # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
 
-    async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+    async def backup(
+        self, target: Path, progress: Progress | None = None, prove: Prove | None = None
+    ) -> None:
         # Stored first, so that forgetting knows of the backup even if this process is killed.
         path = str(target.resolve())
         await self.write(lambda: maintenance.note_backup(path, utc_now(), made=False))
-        await self._file.backup(target, progress)
-        await self.write(lambda: maintenance.note_backup(path, utc_now(), made=True))
+        await self._file.backup(target, progress, prove)
+        # The backup is there. Without this note it is known as long as its file is there, too.
+        with suppress(StorageError):
+            await self.write(lambda: maintenance.note_backup(path, utc_now(), made=True))
 
     async def erasures(self) -> Erasures:
         return await self.read(lambda: ask(PastErasures()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sqlite3
 import sys
@@ -47,6 +48,11 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
 
     ``progress`` may raise an error to cancel the copy: then nothing is left behind.
     """
+    name_copy(copy_unnamed(book, target, progress), target)
+
+
+def copy_unnamed(book: Connector, target: Path, progress: Callable[[int, int], None]) -> Path:
+    """Copy the book to a file of another name beside the target, check it, and return its path."""
     if not target.parent.is_dir():
         raise InvalidInput(f"The folder {target.parent} is not there: make it first.", field="target")
     if target.name.endswith(_SQLITES_OWN):
@@ -67,11 +73,26 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
                     into, pages=STEP_PAGES, progress=lambda _, left, total: progress(total - left, total)
                 )
             _verify(copy, contents(source), target)
+    except BaseException:
+        discard(partial)
+        raise
+    return partial
+
+
+def name_copy(partial: Path, target: Path) -> None:
+    """Sync a copy to disk and give it its name; an error leaves nothing behind."""
+    try:
         sync_file(partial)
         _name(partial, target)
         sync_folder(target.parent)
     finally:
-        partial.unlink(missing_ok=True)
+        discard(partial)
+
+
+def discard(partial: Path) -> None:
+    """Delete a copy that has no name yet, and the files that its users made beside it."""
+    for path in partial.parent.glob(f"{glob.escape(partial.name)}*"):
+        path.unlink(missing_ok=True)
 
 
 def _name(partial: Path, target: Path) -> None:

@@ -20,11 +20,12 @@ from memoranda.engines.sqlite.file.connections import (
     check_version,
     deliver,
 )
-from memoranda.engines.sqlite.file.copies import copy_verified, make_private, sync_folder
+from memoranda.engines.sqlite.file.copies import copy_unnamed, discard, make_private, name_copy, sync_folder
 from memoranda.engines.sqlite.file.faults import translated
 from memoranda.engines.sqlite.file.migrations import Migrations, bring_forward, check_standing, look
 from memoranda.engines.sqlite.file.writer import Counters, Turnstile, Writer
 from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
+from memoranda.model.book_facts import Progress, Prove
 
 
 class Readers:
@@ -185,9 +186,15 @@ class SqliteFile:
         self._writing().submit(call)
         await call.answer
 
-    async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-        """Copy the book while it is in use, and check the copy; ``progress`` gets the pages done and the total."""
+    async def backup(
+        self, target: Path, progress: Progress | None = None, prove: Prove | None = None
+    ) -> None:
+        """Copy the book while it is in use, and check the copy; ``progress`` gets the pages done and the total.
+
+        ``prove`` may refuse the copy before it gets its name. An error or a cancellation before that leaves nothing behind.
+        """
         self._check_process()
+        target = target.absolute()
         loop = asyncio.get_running_loop()
         given_up = threading.Event()
 
@@ -197,16 +204,34 @@ class SqliteFile:
             if progress is not None:
                 loop.call_soon_threadsafe(progress, done, total)
 
-        def copy() -> None:
+        def copy() -> Path:
             with translated(target):
-                copy_verified(self._connector, target.absolute(), report)
+                return copy_unnamed(self._connector, target, report)
+
+        def name(partial: Path) -> None:
+            with translated(target):
+                name_copy(partial, target)
 
         copying = asyncio.ensure_future(asyncio.to_thread(copy))
         try:
-            await asyncio.shield(copying)
+            partial = await asyncio.shield(copying)
         except asyncio.CancelledError:
             given_up.set()
             await asyncio.wait([copying])
+            if copying.exception() is None:
+                discard(copying.result())
+            raise
+        try:
+            if prove is not None:
+                await prove(partial)
+        except BaseException:
+            discard(partial)
+            raise
+        naming = asyncio.ensure_future(asyncio.to_thread(name, partial))
+        try:
+            await asyncio.shield(naming)
+        except asyncio.CancelledError:
+            await asyncio.wait([naming])
             raise
 
     async def close(self) -> None:
