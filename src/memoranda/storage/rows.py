@@ -171,10 +171,7 @@ def _readers(audience: Audience) -> bytes:
 def decode(
     type_: str, id: UUID, owner: Owner, audience: Audience, version: int, recorded_at: int, body: str
 ) -> Record:
-    """Build the record of a row.
-
-    What a book wrote was checked when it came in: what is read most is built without being checked again.
-    """
+    """Build the record of a row; what is read most is not checked again, since it was when it came in."""
     try:
         fields: dict[str, Any] = from_json(body)
         fields["id"] = id
@@ -184,8 +181,9 @@ def decode(
         fields["recorded_at"] = moment(recorded_at)
         shape = _SHAPES.get(type_)
         return CLASS_OF[type_].model_validate(fields) if shape is None else shape.build(fields)
-    except (ValueError, TypeError, LookupError, AttributeError) as exc:
-        raise Corrupt(f"record {id} cannot be read, its row is damaged: restore a backup") from exc
+    except (ValueError, TypeError, LookupError, AttributeError):
+        # "from None": the cause may quote the content.
+        raise Corrupt(f"record {id} cannot be read, its row is damaged: restore a backup") from None
 
 
 _set = object.__setattr__

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from memoranda.errors import Corrupt
 from memoranda.model.book_rows import OwnerPieces, RecordPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.records import Owner, Record, RecordType
 from memoranda.model.values import moment
 from memoranda.storage.export.owner_data import BookDump
 from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, entry_of, owner_of
+
+_log = logging.getLogger("memoranda.export")
+
+#: The id of a record and the number of a version; None means all of it.
+_Version = tuple[UUID, int | None]
 
 
 def owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
@@ -35,24 +42,56 @@ def _owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any
     owner, era = owner_of(*frame.names), UUID(bytes=frame.era)
     tenant, kind, id = frame.names
     yield {"line": "owner", "tenant": tenant, "kind": kind, "id": id, "era": str(era)}
+    damaged = {version for piece in whole.records for version in _unreadable(piece, owner)}
+    gone = {record for record, version in damaged if version is None}
+    for record, version in sorted(damaged, key=str):
+        what = f"version {version} of record" if version else "record"
+        _log.warning("the export leaves out %s %s of %s: it cannot be read; run verify", what, record, owner)
     for entry in whole.entries:
-        yield _entry_line(entry_of((0, *entry, frame.era, None), owner), private=private)
+        yield _entry_line(_without(entry_of((0, *entry, frame.era, None), owner), damaged), private=private)
     for piece in whole.records:
-        yield from _record_lines(piece, owner)
+        if UUID(bytes=piece.key) not in gone:
+            yield from _record_lines(piece, owner, damaged)
     for piece in whole.records:
-        if piece.use is not None:
+        if piece.use is not None and UUID(bytes=piece.key) not in gone:
             strength, used_at, count = piece.use
             at = None if used_at is None else moment(used_at).isoformat()
             id = str(UUID(bytes=piece.key))
             yield {"line": "use", "id": id, "strength": strength, "used_at": at, "count": count}
 
 
-def _record_lines(piece: RecordPiece, owner: Owner) -> Iterator[dict[str, Any]]:
+def _unreadable(piece: RecordPiece, owner: Owner) -> Iterator[_Version]:
+    """Yield the versions of a record that cannot be read; None for its version if the current one cannot."""
+    row = StoredRow(*piece.row)
+    id = UUID(bytes=row.id)
+    try:
+        decode(row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body)
+    except (Corrupt, ValueError, TypeError):
+        yield id, None
+        return
+    for old in piece.earlier:
+        if old.body:
+            try:
+                decode(row.type, id, owner, audience_of(*old.readers), old.version, old.recorded_at, old.body)
+            except (Corrupt, ValueError, TypeError):
+                yield id, old.version
+
+
+def _without(entry: Entry, damaged: Set[_Version]) -> Entry:
+    """Return an entry whose lines on unreadable versions say, as after an erasure, that their content is gone."""
+    lines = (
+        replace(line, erased=line.erased or not damaged.isdisjoint({(line.id, None), (line.id, line.after)}))
+        for line in entry.lines
+    )
+    return replace(entry, lines=tuple(lines)) if damaged else entry
+
+
+def _record_lines(piece: RecordPiece, owner: Owner, damaged: Set[_Version]) -> Iterator[dict[str, Any]]:
     """Yield the export lines of a record: earlier versions that still have content, then the current one."""
     row = StoredRow(*piece.row)
     id = UUID(bytes=row.id)
     for old in piece.earlier:
-        if old.body:
+        if old.body and (id, old.version) not in damaged:
             audience = audience_of(*old.readers)
             version = decode(row.type, id, owner, audience, old.version, old.recorded_at, old.body)
             yield _version_line("version", version, old.position)

@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy
+from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy, is_undecodable
 from memoranda.errors import StorageError, VersionMismatch
 from memoranda.model.records import Audience
 from memoranda.storage.sql_files import named_statements
@@ -250,6 +250,21 @@ class Call:
         """True if the caller was cancelled, so that the call need not start."""
         return self.answer.cancelled()
 
+    def do(self, connection: sqlite3.Connection, *, undo: str = "") -> None:
+        """Do the work; if a stored text is damaged, ``undo`` what was done and do it again without that text."""
+        try:
+            self.result = self.work(connection)
+        except (sqlite3.OperationalError, UnicodeDecodeError) as exc:
+            if not is_undecodable(exc):
+                raise
+            if undo:
+                connection.execute(undo)
+            connection.text_factory = _text_or_damaged
+            try:
+                self.result = self.work(connection)
+            finally:
+                connection.text_factory = str
+
     def refuse(self, error: BaseException, path: Path) -> None:
         """Answer with an error; a driver's error is translated, and every caller gets its own instance."""
         self.result, self.error = None, error
@@ -257,8 +272,17 @@ class Call:
             self.error = from_sqlite(error, path)
         elif isinstance(error, UnicodeDecodeError):
             self.error = from_damage(error, path)
-        if self.error is not error:
+        if self.error is not error and not is_undecodable(error):
+            # Without that one: the driver's error quotes the damaged text.
             self.error.__cause__ = error
+
+
+def _text_or_damaged(stored: bytes) -> str:
+    """Return a stored text; for one that is not UTF-8 a sign that no record can be read from."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return "\ufffd"
 
 
 class Intake:

@@ -34,8 +34,17 @@ def is_busy(exc: sqlite3.Error) -> bool:
     return primary_code(exc) in _BUSY
 
 
+def is_undecodable(exc: BaseException) -> bool:
+    """True if a stored text is not UTF-8; the error itself quotes the text, so it must not be shown."""
+    return isinstance(exc, UnicodeDecodeError) or (
+        isinstance(exc, sqlite3.OperationalError) and str(exc).startswith("Could not decode")
+    )
+
+
 def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
     """Return the error for one of SQLite's; a StorageError if its code has no class of its own."""
+    if is_undecodable(exc):
+        return Corrupt(f"{path} is damaged (a text is not UTF-8): verify the book, or restore a backup.")
     code, extended = primary_code(exc), getattr(exc, "sqlite_errorcode", None)
     if extended == sqlite3.SQLITE_READONLY_DBMOVED:
         return _displaced(path)

@@ -70,7 +70,7 @@ class Readers:
             connection.execute("BEGIN")
             # The first read of the file also fixes the snapshot.
             check_version(connection, self._version, self._path)
-            call.result = call.work(connection)
+            call.do(connection)
         except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
             call.refuse(exc, self._path)
         finally:

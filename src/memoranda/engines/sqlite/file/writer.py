@@ -291,7 +291,7 @@ class Writer:
         connection = self._connection
         connection.execute("SAVEPOINT operation")
         try:
-            call.result = call.work(connection)
+            call.do(connection, undo="ROLLBACK TO operation")
         except BaseException as exc:  # whatever it is, it belongs to the caller, not to this thread
             call.refuse(exc, self._connector.path)
             if not connection.in_transaction:
