@@ -161,7 +161,7 @@ class StorageFull(StorageError):
 
 
 class Corrupt(StorageError):
-    """The book is damaged: restore a backup, or export what can still be read."""
+    """Stored data could not be read: verify the book. If it is damaged, restore a backup, or export what can still be read."""
 
     code = "corrupt"
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.faults import from_sqlite, translated
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Busy, Corrupt, NotABook, NotAllowed, ReadOnly, StorageError, StorageFull
+from memoranda.testing.builders import Pen
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
 
@@ -205,3 +211,70 @@ async def test_a_writer_that_can_do_no_more_says_so_and_does_not_hang(
     assert await file.read(bodies) == []
     await file.close()
     assert [args.exc_type for args in died] == [MemoryError]
+
+
+#: Lets reads of the book fail with EIO while a file with the name in ``FAILING`` exists.
+_SHIM = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <unistd.h>
+static int fails(int fd) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    if (n < 8 || access(getenv("FAILING"), F_OK)) return 0;
+    path[n] = 0;
+    return strcmp(path + n - 8, "/book.db") == 0;
+}
+#define READ(name) ssize_t name(int fd, void *to, size_t size, off64_t at) { \\
+    ssize_t (*real)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, #name); \\
+    if (fails(fd)) { errno = EIO; return -1; } \\
+    return real(fd, to, size, at); }
+READ(pread64)
+READ(pread)
+"""
+
+_READER = """
+import asyncio, os, sys
+from pathlib import Path
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.errors import MemorandaError
+
+async def main():
+    engine = await SqliteEngine.open(Path(sys.argv[1]))
+    Path(os.environ["FAILING"]).touch()
+    try:
+        await engine.verify()
+    except MemorandaError as error:
+        print(error)
+    Path(os.environ["FAILING"]).unlink()
+    print((await engine.verify()).faults)
+    await engine.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or not shutil.which("cc"), reason="needs Linux and a C compiler"
+)
+async def test_a_read_that_the_disk_fails_once_is_not_called_damage(tmp_path: Path):
+    engine = await SqliteEngine.open(tmp_path / "book.db")
+    await Pen(engine).write(*(Pen(engine).remembering(f"statement {n} " * 50) for n in range(100)))
+    await engine.close()
+    (tmp_path / "shim.c").write_text(_SHIM)
+    shim = tmp_path / "shim.so"
+    cc = ["cc", "-shared", "-fPIC", "-o", str(shim), str(tmp_path / "shim.c"), "-ldl"]
+    await asyncio.to_thread(subprocess.run, cc, check=True)
+    env = {**os.environ, "LD_PRELOAD": str(shim), "FAILING": str(tmp_path / "failing")}
+    reading = [sys.executable, "-c", _READER, str(tmp_path / "book.db")]
+    done = await asyncio.to_thread(
+        subprocess.run, reading, env=env, capture_output=True, text=True, check=True, timeout=60
+    )
+    said, after = done.stdout.strip().splitlines()
+    assert "the disk failed to read it, or the file is damaged. Verify the book first" in said
+    assert after == "()"

@@ -61,7 +61,11 @@ def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _no_room(path)):
         return _full(path)
     if code == sqlite3.SQLITE_CORRUPT:
-        return Corrupt(f"{path} is damaged ({exc}): restore a backup, or export what can still be read.")
+        # SQLite reports a read that failed once in the same way as damage.
+        return Corrupt(
+            f"{path} could not be read ({exc}): the disk failed to read it, or the file is damaged. Verify the book first; "
+            "only if that finds damage, restore a backup, or export what can still be read."
+        )
     if code == sqlite3.SQLITE_NOTADB:
         return NotABook(
             f"{path} is not a Memoranda book: give the path of a book, or of a file that is not there yet."
