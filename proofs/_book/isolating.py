@@ -49,7 +49,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (thread_changes.record_episode, "not change.audience.within(audience, state.batch.view)", "False"),
     (other_changes.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
     (state.refuse_old_era, "wanted is not None and wanted != era", "False"),
-    (undo._check, " or not record.audience.readable_by(state.batch.view)", ""),
+    (undo._check, "not record.audience.readable_by(state.batch.view)", "False"),
     (erasure_plan.plan_erasure, " or not record.audience.readable_by(view)", ""),
     (erasure_plan.plan_whole_erasure, "not view.whole", "False"),
     (erasure_plan._unname, "record.opens == owner", "True"),

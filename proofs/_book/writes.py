@@ -32,7 +32,8 @@ async def remember(s: Session) -> None:
         problems.add(Stale)
     if not all(s.oracle.sees(party, view, id) for id in (*sources, *([thread] if thread else []))):
         problems.add(NotFound)
-    born = born_as(s, grounds, audience, view)
+    own = None if view.agent is None else Audience.of_agent(view.agent)
+    born = born_as(s, grounds, audience or own, view)
     if born is None:
         problems.add(InvalidInput)
     mates = [k for k in s.oracle.of.get(party, {}).values() if run is not None and k.run == run]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import memoranda
-from memoranda import NotAllowed
+from memoranda import Erased, NotAllowed, NotFound
 from memoranda.model.memories import Memory
 from tests.conftest import HandClock
 
@@ -94,3 +94,48 @@ async def test_an_agent_shares_what_it_sees_with_more_readers(book: memoranda.Bo
     nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", groups=["ward"], audience=group)
     await book.share("bea", nuts.id, "global", agent="nurse", groups=["ward"])
     assert await standing(book, agent="cook") == {"Allergic to nuts"}
+
+
+# ── what answers tell of the unseen ──────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_experience_for_one_user_names_no_other_user(book: memoranda.Book) -> None:
+    learnt = {}
+    for user in ("alice", "bob", "carl"):
+        told = await book.remember(user, "Wanted the printer restarted", agent="guide")
+        learnt[user] = [told.id]
+    line = await book.experience.add("guide", "heuristics", "Restart the printer first", evidence=learnt)
+    await book.experience.approve("guide", line.id)
+    for user, ids in learnt.items():
+        (shown,) = await book.experience.list("guide", for_user=user)
+        assert [(part.owner.id, list(part.sources)) for part in shown.evidence] == [(user, ids)]
+    (stranger,) = await book.experience.list("guide", for_user="dora")
+    assert (stranger.evidence, stranger.past, stranger.line) == ((), (), "Restart the printer first")
+    (whole,) = await book.experience.list("guide")
+    assert len(whole.evidence) == 3
+
+
+async def test_undo_does_not_tell_an_unseen_operation_from_none(book: memoranda.Book) -> None:
+    thread = await book.thread("bea", agent="a1")
+    said = await thread.append("user", "hello")
+    private = await book.remember("bea", "Is ill", agent="a1")
+    gone = await book.remember("bea", "Was ill", agent="a1")
+    await book.forget("bea", gone.id, agent="a1")
+    answers = set()
+    for position in (said.position, private.position, gone.position, gone.position + 1, 999):
+        with pytest.raises(NotFound) as refused:
+            await book.undo("bea", position, agent="a2")
+        answers.add(str(refused.value).replace(str(position), "N"))
+    assert len(answers) == 1
+    with pytest.raises(Erased):
+        await book.undo("bea", gone.position, agent="a1")
+    with pytest.raises(Erased):
+        await book.undo("bea", gone.position, view="owner")
+
+
+async def test_an_agent_asks_for_its_own_operations_only(book: memoranda.Book) -> None:
+    made = await book.remember("bea", "Is ill", agent="a1", operation="one", audience="global")
+    again = await book.operation("bea", "one", agent="a1")
+    assert again is not None and again.ids() == made.ids()
+    assert await book.operation("bea", "one", agent="a2") is None
+    assert await book.operation("bea", "one", view="owner") is not None

@@ -90,6 +90,12 @@ class ExperienceLine(Record):
     def following(self, earlier: Record) -> Any:
         return self.changed(past=past_of(self, earlier))
 
+    def shown_to(self, user: Owner) -> ExperienceLine:
+        """Return this line with the evidence of one user only."""
+        own = tuple(part for part in self.evidence if part.owner == user)
+        shown: ExperienceLine = self.changed(evidence=own, past=())
+        return shown
+
     def without(self, gone: Container[UUID]) -> ExperienceLine | None:
         """Return this line without erased records and earlier versions; None if the line must be erased as well."""
         evidence = tuple(part for each in self.evidence if (part := each.without(gone)) is not None)

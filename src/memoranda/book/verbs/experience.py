@@ -79,7 +79,7 @@ class Experience(RecordVerbs):
         retired: bool = False,
         limit: int = 1000,
     ) -> list[ExperienceLine]:
-        """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read for that user."""
+        """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read for that user, without other users' evidence."""
         user = None if for_user is None else as_owner(for_user, self._services.tenant)
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
@@ -90,7 +90,7 @@ class Experience(RecordVerbs):
             if user is None:
                 found += [line for line in lines if retired or line.retired_at is None]
             else:
-                found += [line for line in lines if serves(line, user, users)]
+                found += [line.shown_to(user) for line in lines if serves(line, user, users)]
             cursor = page.cursor
             if cursor is None or len(found) >= most:
                 return found[:most]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from memoranda.errors import NotFound
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.passages import source_of
 from memoranda.model.query import Source, Why
@@ -24,6 +26,18 @@ async def explain(records: Records, owner: Owner, view: View, id: UUID) -> Why:
     record = found[id]
     sources = await _sources(records, owner, view, record, {id}, _DEPTH)
     return Why(record, sources, tuple(await records.history(owner, view, id)))
+
+
+async def seen_receipt(records: Records, owner: Owner, view: View, receipt: Receipt) -> Receipt | None:
+    """Return an operation's receipt with the records that a view sees; None for an agent if another one did it."""
+    if view.whole:
+        return receipt
+    if view.agent is not None:
+        (entry,) = await records.entries(owner, receipt.position - 1, 1)
+        if entry.actor.id != view.agent:
+            return None
+    seen = await records.get(owner, view, receipt.ids())
+    return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
 
 
 async def _sources(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Unpack
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.about import About, about
 from memoranda.book.verbs.advice import log_narrow_view
-from memoranda.book.verbs.explanation import explain
+from memoranda.book.verbs.explanation import explain, seen_receipt
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import HistoryStep, Page, Why
@@ -103,13 +102,10 @@ class Reads:
         )
 
     async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
-        """Return the receipt of an operation id, as far as this view sees it; None if the id was never applied."""
+        """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or by another agent."""
         party, view = self._party(owner), as_view(who)
         receipt = await self._services.engine.find_operation(party, as_text(operation, "operation"))
-        if receipt is None or view.whole:
-            return receipt
-        seen = await self._services.engine.get(party, view, receipt.ids())
-        return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
+        return None if receipt is None else await seen_receipt(self._services.engine, party, view, receipt)
 
     def _party(self, owner: str | Owner) -> Owner:
         return as_owner(owner, self._services.tenant)

@@ -52,8 +52,8 @@ def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
     while True:
         entries = yield from ask(EntriesAt(tuple(sorted(positions))))
         if not entries:
-            raise NotFound(f"position: this owner's ledger has no position {change.position}")
-        yield from _check(state, entries)
+            raise _unknown(change.position)
+        yield from _check(state, entries, change.position)
         later = (yield from _later(state, entries)) - positions
         if not later:
             return entries
@@ -68,21 +68,28 @@ def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
         positions |= later
 
 
-def _check(state: BatchState, entries: list[Entry]) -> Deciding[None]:
-    lines = [line for entry in entries for line in _deeds(entry)]
-    for line in lines:
+def _unknown(position: int) -> NotFound:
+    """Return the error for a position that is not there, or that changed records which the view may not see."""
+    return NotFound(
+        f"position: this view may undo no position {position}; check the owner and the position, or use the owner's view"
+    )
+
+
+def _check(state: BatchState, entries: list[Entry], wanted: int) -> Deciding[None]:
+    yield from state.fetch(line.id for entry in entries for line in entry.lines)
+    for entry in entries:
+        own = state.batch.view.whole or entry.actor == state.batch.actor
+        for line in entry.lines:
+            record = state.current(line.id)
+            # The readers of an erased record are not known any more; its author may learn that it was erased.
+            if not own if record is None else not record.audience.readable_by(state.batch.view):
+                raise _unknown(wanted)
+    for line in (line for entry in entries for line in _deeds(entry)):
         if line.verb in _FINAL:
             raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
         if line.erased:
             raise Erased(
                 "records of this operation were erased since, so it cannot be undone; retract the remaining ones instead"
-            )
-    yield from state.fetch(line.id for line in lines)
-    for line in lines:
-        record = state.current(line.id)
-        if record is None or not record.audience.readable_by(state.batch.view):
-            raise NotFound(
-                "position: it changed records that this view may not see; undo it with the owner's view"
             )
 
 
