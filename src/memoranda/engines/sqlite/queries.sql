@@ -254,9 +254,6 @@ SELECT v.version, v.position, v.recorded_at, v.body, s.audience, s.agent, s.grou
 FROM records AS r JOIN versions AS v ON v.record = r.no JOIN shelves AS s ON s.no = v.shelf
 WHERE r.id = ? ORDER BY v.version
 
--- name: record_position
-SELECT owner, position FROM records WHERE id = ?
-
 -- ── passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: passages_since
