@@ -760,10 +760,9 @@ INSERT INTO properties (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE 
 -- name: last_erasure
 SELECT coalesce((SELECT value FROM properties WHERE name = 'erased'), ''::bytea)
 
--- Books erased without a mark before there was one; they need a scrub, too.
+-- A book with tombstones and no mark was erased from before there were marks; it needs a scrub, too.
 -- name: needs_scrub
-SELECT coalesce(e.value, ''::bytea) IS DISTINCT FROM s.value AND (e.value IS NOT NULL
-    OR EXISTS (SELECT 1 FROM tombstones) OR EXISTS (SELECT 1 FROM owners WHERE erased_at IS NOT NULL))
+SELECT coalesce(e.value, ''::bytea) IS DISTINCT FROM s.value AND (e.value IS NOT NULL OR EXISTS (SELECT 1 FROM tombstones))
 FROM (SELECT 1) AS one LEFT JOIN properties AS e ON e.name = 'erased' LEFT JOIN properties AS s ON s.name = 'scrubbed'
 
 -- name: remove_property
