@@ -8,13 +8,13 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
 import memoranda
-from memoranda import Book, Limits, MemorandaError, Moved, OutcomeUnknown
+from memoranda import Book, Limits, MemorandaError, Moved, NotFound, OutcomeUnknown
 from memoranda.model.changes import AddExperience
 from memoranda.model.ledger import Actor
 from memoranda.model.records import WHOLE, Owner, OwnerKind
@@ -126,8 +126,10 @@ class _Eraser:
             if not page.records:
                 return
             chosen = self._rng.choice(page.records)
-            receipt = await book.forget(owner, chosen.id, view="owner")
-            self._log.say(ids=[str(id) for id in receipt.ids])
+            # The whole owner may have been forgotten since.
+            with suppress(NotFound):
+                receipt = await book.forget(owner, chosen.id, view="owner")
+                self._log.say(ids=[str(id) for id in receipt.ids])
 
     async def _end(self, book: Book, owner: Owner) -> None:
         """Forget all data of an owner; whatever is written after this returns stays."""
