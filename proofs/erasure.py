@@ -9,7 +9,7 @@ import tempfile
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from memoranda import StorageError
+from memoranda import NotFound, StorageError
 from proofs._book.forgetting import Case
 from proofs._book.omissions import OMISSIONS
 from proofs._book.opening import without_syncs
@@ -49,8 +49,9 @@ def _noticed(omission: str, seed: int) -> bool:
     for number in range(_BOOKS if by_chance else 1):
         try:
             _case(f"{seed} {omission} {number}", OMISSIONS[omission](), rows=_MANY if by_chance else _FEW)
-        except (Remains, StorageError):
-            # The book's own check may be the first to notice: it refuses to restore or to keep such a copy.
+        except (Remains, StorageError, NotFound):
+            # The book's own check may be the first to notice: it refuses to restore or to keep such a copy, or does not
+            # know an id as one that was forgotten before.
             return True
     return False
 

@@ -10,6 +10,7 @@ import asyncpg
 
 from memoranda import Book
 from memoranda.engines.postgres import scrub
+from memoranda.errors import NotFound
 from memoranda.model.ledger import Scrubbed
 from proofs._book.person import PARTS
 from proofs._book.remains import Remains
@@ -109,6 +110,6 @@ def _noticed(life: Life, left_out: str) -> bool:
                 ("memory", "owner"), forgetting=forgetting, sampled=left_out == _UNSAMPLED
             )
         )
-    except Remains:
+    except (Remains, NotFound):
         return True
     return False

@@ -39,7 +39,7 @@ from memoranda.storage.use_case import Deciding, Write, ask
 from memoranda.storage.use_cases import copies, jobs, vector_sets
 from memoranda.storage.use_cases.apply import apply_batch, find_operation
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
-from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
+from memoranda.storage.use_cases.erasure import bury, erase, erase_present, lacking_erasures
 from memoranda.storage.use_cases.history import entries, history
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.use_cases.verify import Steps, verify
@@ -299,8 +299,7 @@ class Store(ABC):
         """
         removed = 0
         for target in await self.read(lambda: lacking_erasures(past), whole=True):
-            receipt = await self.write(partial(erase, target, at, self.upkeep_of), alone=True)
-            removed += len(receipt.ids)
+            removed += await self.write(partial(erase_present, target, at, self.upkeep_of), alone=True)
         await self.write(lambda: bury(past.records, at))
         return removed
 
