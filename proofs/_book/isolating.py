@@ -177,7 +177,6 @@ OFF_THE_PATH: dict[str, str] = {
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
     **dict.fromkeys(("version_pieces", "link_pieces", "vector_pieces"), _GROUPED),
     "record_pieces: s.owner = r.owner": "a shelf's number is given out once in a book",
-    "known_records": "only those ids are looked up in its answer that were asked for",
     "holders: r.slot IN ({slots})": "its answer is looked up by the key that was asked for",
     "end_scrub": _UPKEEP,
     "scrub_waiting": _UPKEEP,

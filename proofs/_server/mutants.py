@@ -19,7 +19,7 @@ _CONDITION = re.compile(
 )
 _BOUNDS = frozenset({"owner", "shelf"})
 #: Here every condition says whose; elsewhere an id, a kind or a name is what is looked for.
-_WHOSE = frozenset({"owner", "lock_owner", "visible_shelves", "shelf"})
+_WHOSE = frozenset({"find_owner", "lock_owner", "visible_shelves", "shelf"})
 #: A row that is bounded already looks up what is its own.
 _JOINS = re.compile(r"(?:\w+\.)?\w+\s+=\s+\w+\.(?:owner|shelf)|r\.owner\s+=\s+o\.no")
 

@@ -45,8 +45,6 @@ _BY_STATEMENT = {
     _NUMBERED: (
         *(
             "move_mark",
-            "keep_version",
-            "update_record",
             "set_derived",
             "free_slots",
             "unlink",
@@ -78,13 +76,16 @@ _BY_STATEMENT = {
             "set_shelf",
         ),
         *("take_away_records", "take_away_links", "take_away_versions", "take_away_terms", "take_away_uses"),
-        *("take_away_vectors", "take_away_unmade", "lay_unmade"),
+        "lay_unmade",
     ),
     _KEYED: ("holders", "count_run"),
     _RACE: ("owner_is_busy",),
 }
 _BY_NAME = {
-    "lock_owner: b.name = 'secret'": "it names what is read of the book, which is nobody's own",
+    **dict.fromkeys(
+        ("lock_owner: b.name = 'secret'", "find_owner: b.name = 'secret'"),
+        "it names what is read of the book, which is nobody's own",
+    ),
     "mark_records: shelf = ?": "it only matters where an audience is changed at the same moment; a test of its own has that",
     "oldest_own: r.owner = :owner": "seldom are two owners full at once in these programs; every engine's suite has a case of it",
     **dict.fromkeys(
@@ -96,7 +97,7 @@ _BY_NAME = {
         ),
         _NUMBERED,
     ),
-    "owner: erased_at IS NULL": _NAMELESS,
+    "find_owner: erased_at IS NULL": _NAMELESS,
     "lock_owner: erased_at IS NULL": _NAMELESS,
     "visible_shelves: o.erased_at IS NULL": _NAMELESS,
     "shelf: audience = ?": _READERS,

@@ -233,10 +233,10 @@ class Maintenance(Protocol):
     async def owners(self, tenant: str) -> list[Owner]:
         """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
 
-    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+    async def verify(self, progress: Progress | None = None) -> Findings:
         """Compare every record with the ledger and return the findings."""
 
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+    async def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
         """Recompute everything that code derives from stored records, except terms; commits some records at a time."""
 
     async def facts(self) -> BookFacts:

@@ -27,7 +27,7 @@ from memoranda.model.records import WHOLE
 from memoranda.model.values import utc_now
 from memoranda.ports import Engine
 from memoranda.storage import store
-from memoranda.storage.use_cases.erasure import erase_present
+from memoranda.storage.use_cases.erasure import erase
 from memoranda.worker import Worker
 
 
@@ -140,9 +140,9 @@ async def test_a_restore_that_is_interrupted_leaves_no_book_and_can_be_made_agai
         erased.append(target.owner.id)
         if len(erased) == 2:
             raise StorageError("no more")
-        return erase_present(target, *rest)  # type: ignore[arg-type]
+        return erase(target, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(store, "erase_present", interrupted)
+    monkeypatch.setattr(store, "erase", interrupted)
     with pytest.raises(StorageError, match="no more"):
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     assert (erased, list(tmp_path.glob("restored*"))) == (["ana", "ben"], [])

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from memoranda.model.book_facts import Findings
+from memoranda.model.book_facts import Findings, Progress
 from memoranda.model.book_rows import (
     Arrival,
     BookFrame,
@@ -39,7 +39,7 @@ from memoranda.storage.use_case import Deciding, Write, ask
 from memoranda.storage.use_cases import copies, jobs, vector_sets
 from memoranda.storage.use_cases.apply import apply_batch, find_operation
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
-from memoranda.storage.use_cases.erasure import bury, erase, erase_present, lacking_erasures
+from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
 from memoranda.storage.use_cases.history import entries, history
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.use_cases.verify import Steps, verify
@@ -218,10 +218,10 @@ class Store(ABC):
     async def owners(self, tenant: str) -> list[Owner]:
         return await self.read(lambda: ask(OwnersOf(tenant)))
 
-    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+    async def verify(self, progress: Progress | None = None) -> Findings:
         return await self.read(lambda: verify(progress), whole=True, long=True)
 
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+    async def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
         steps = Steps(progress, sum((await self.counts()).records.values()))
         done: Counter[str] = Counter()
         place: Place | None = Place()
@@ -299,7 +299,8 @@ class Store(ABC):
         """
         removed = 0
         for target in await self.read(lambda: lacking_erasures(past), whole=True):
-            removed += await self.write(partial(erase_present, target, at, self.upkeep_of), alone=True)
+            receipt = await self.write(partial(erase, target, at, self.upkeep_of), alone=True)
+            removed += len(receipt.ids)
         await self.write(lambda: bury(past.records, at))
         return removed
 

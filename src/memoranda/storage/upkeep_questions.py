@@ -57,13 +57,6 @@ class BookRows(Question[BookFrame]):
 
 
 @dataclass(frozen=True, slots=True)
-class KnownRecords(Question[frozenset[UUID]]):
-    """Those of the given ids that this book has, with any owner."""
-
-    ids: tuple[UUID, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class OwnersOf(Question[list[Owner]]):
     """The owners of a tenant that have a ledger, in order."""
 
@@ -176,13 +169,6 @@ class DueJob(Question[JobRow | None]):
 @dataclass(frozen=True, slots=True)
 class JobsAbout(Question[list[JobPiece]]):
     """The jobs of every owner that are about one of these records, or whose answer quotes one; without the answer's text."""
-
-    ids: tuple[UUID, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ArePresent(Question[bool]):
-    """True if the book has all of these records, of any owner."""
 
     ids: tuple[UUID, ...]
 

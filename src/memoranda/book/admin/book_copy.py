@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from memoranda.book.admin.backup_files import NOTE, note_erasure
 from memoranda.errors import Conflict, InvalidInput, StorageError
+from memoranda.model.book_facts import Progress
 from memoranda.model.book_rows import (
     Arrival,
     Departure,
@@ -30,7 +31,6 @@ from memoranda.model.changes import Job
 from memoranda.ports import Engine
 
 T = TypeVar("T")
-Progress = Callable[[int, int], None]
 
 #: Pieces that are read at a time, and written in one commit.
 PAGE = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from uuid import UUID
@@ -14,6 +14,7 @@ from memoranda.book.admin.pending_threads import make_due
 from memoranda.book.services import Forming
 from memoranda.door import Door, pack_terms
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
+from memoranda.model.book_facts import Progress
 from memoranda.model.book_rows import EntryPiece, Piece, PieceKind, StonePiece
 from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
@@ -53,7 +54,6 @@ FORMAT = "memoranda"
 FORMATS = (FORMAT, "commonplace")
 FORMAT_VERSION = 1
 
-Progress = Callable[[int, int], None]
 
 #: The order in which records of several types can be taken in, each resting only on what came before.
 _ORDER = {

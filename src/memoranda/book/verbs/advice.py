@@ -1,11 +1,9 @@
-"""Advice for developers: why a read found nothing, and what to do where an operation cannot be undone."""
+"""Advice for developers whose read found nothing because of its view."""
 
 from __future__ import annotations
 
 import logging
 
-from memoranda.errors import HasDependents, InvalidInput, MemorandaError
-from memoranda.model.ledger import Verb
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, View
 from memoranda.ports import Engine
@@ -33,31 +31,3 @@ async def log_narrow_view(engine: Engine, owner: Owner, view: View, only: Filter
             there,
             advice,
         )
-
-
-async def undo_advice(engine: Engine, owner: Owner, position: int, exc: MemorandaError) -> MemorandaError:
-    """Return the error of an undo with what to do instead; other errors unchanged."""
-    if isinstance(exc, HasDependents):
-        said = [str(later) for later in exc.positions if await _appends(engine, owner, later)]
-        if not said:
-            return HasDependents(f"{exc}, with with_dependents=True", positions=exc.positions)
-        return HasDependents(
-            f"position {position} cannot be undone: later changes depend on it, and position {', '.join(said)} appended "
-            "messages, which no undo removes; forget these messages or their thread instead",
-            positions=exc.positions,
-        )
-    if not isinstance(exc, InvalidInput) or not str(exc).startswith("position: messages cannot"):
-        return exc
-    what = f"position {position}"
-    if not await _appends(engine, owner, position):
-        what = f"a later change that depends on position {position}"
-    return InvalidInput(
-        f"position: {what} appended messages, which cannot be undone; forget them by their ids, with what was concluded "
-        "from them alone, or use retract_source to keep them and take back only what was concluded",
-        field="position",
-    )
-
-
-async def _appends(engine: Engine, owner: Owner, position: int) -> bool:
-    entries = await engine.entries(owner, position - 1, 1)
-    return any(line.verb is Verb.APPEND for entry in entries for line in entry.lines)

@@ -9,10 +9,9 @@ from uuid import UUID
 from memoranda.book.input import Who, as_audience, as_count, as_fields, as_id, as_ids, as_owner, as_view
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import MemoryFields, spelled_out
-from memoranda.book.verbs.advice import undo_advice
 from memoranda.book.verbs.context_sources import Uses
 from memoranda.book.verbs.retraction import Retracting
-from memoranda.errors import HasDependents, InvalidInput
+from memoranda.errors import InvalidInput
 from memoranda.model.changes import Amend, Change, ChangeAudience, Confirm, Retract, Supersede, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
@@ -171,10 +170,7 @@ class Statements:
         change = Undo(as_count(position, "position", 1), with_dependents)
         # With an operation id it is in the ledger even if it only affects agents' lines, so that it can be undone too.
         named = operation or f"undo {new_id()}"
-        try:
-            receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
-        except (HasDependents, InvalidInput) as exc:
-            raise await undo_advice(self._services.engine, self._owner(owner), position, exc) from exc
+        receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
         return await self._retracting.undone(self._owner(owner), receipt, named)
 
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:

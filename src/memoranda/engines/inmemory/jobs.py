@@ -106,7 +106,6 @@ ANSWERS: Answers = {
     u.DueKind: _due_kind,
     u.DueJob: _due,
     u.JobsAbout: _about,
-    u.ArePresent: lambda on, question: all(id in on.tables.records for id in question.ids),
 }
 WRITES: Writes = {
     w.SaveJob: _save,

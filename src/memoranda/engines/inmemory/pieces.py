@@ -118,10 +118,6 @@ def _jobs(tables: Tables, era: Era | None) -> tuple[JobPiece, ...]:
     return tuple(sorted(job._replace(payload=job_payload(job.payload)) for job in jobs))
 
 
-def _known_records(on: Session, question: u.KnownRecords) -> frozenset[UUID]:
-    return frozenset(id for id in question.ids if id in on.tables.records)
-
-
 def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
     living = on.tables.living.items()
     found = (owner for owner, era in living if owner.tenant == question.tenant and era.ledger)
@@ -231,7 +227,6 @@ ANSWERS: Answers = {
     u.BookRows: _book_rows,
     u.EraFrame: _era_frame,
     u.PiecesAfter: _pieces_after,
-    u.KnownRecords: _known_records,
     u.OwnersOf: _owners_of,
 }
 

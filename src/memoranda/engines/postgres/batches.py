@@ -149,12 +149,6 @@ def _raw(ids: Sequence[UUID]) -> list[bytes]:
     return [id.bytes for id in ids]
 
 
-async def find_owner(session: Session, owner: Owner) -> OwnerBase | None:
-    """Return the owner's current era; None if the owner has none."""
-    row = await session.one("owner", *owner.parts)
-    return None if row is None else _owner_base(owner, b"", row)
-
-
 async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerBase | None]:
     """Lock the owner until the transaction ends; returns the book's secret and the owner's current era.
 

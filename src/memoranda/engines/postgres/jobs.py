@@ -88,12 +88,6 @@ async def _about(on: Session, question: u.JobsAbout) -> list[JobPiece]:
     return [piece_of(row)._replace(kept=None if row[16] is None else (tuple(row[16]), "")) for row in rows]
 
 
-async def _are_present(on: Session, question: u.ArePresent) -> bool:
-    ids = {id.bytes for id in question.ids}
-    found: int = await on.value("how_many_are", list(ids))
-    return found == len(ids)
-
-
 async def _save(on: Session, write: w.SaveJob) -> None:
     await on.run("save_job", **write.row.piece._asdict(), wakes=write.wakes)
 
@@ -121,7 +115,6 @@ ANSWERS: Answers = {
     u.DueKind: _due_kind,
     u.DueJob: _due_job,
     u.JobsAbout: _about,
-    u.ArePresent: _are_present,
 }
 WRITES: Writes = {
     w.SaveJob: _save,

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.server.session import Answers, PutJobIfBehind, Session, Writes
@@ -81,11 +80,6 @@ async def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]
     versions = await on.all("version_pieces", no, numbers)
     links = await on.all("link_pieces", no, [row[1] for row in rows])
     return records_of(rows, versions, links, await on.all("vector_pieces", no, numbers))
-
-
-async def _known_records(on: Session, question: u.KnownRecords) -> frozenset[UUID]:
-    rows = await on.all("known_records", [id.bytes for id in question.ids])
-    return frozenset(UUID(bytes=row[0]) for row in rows)
 
 
 async def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
@@ -197,7 +191,6 @@ ANSWERS: Answers = {
     u.BookRows: _book_rows,
     u.EraFrame: _era_frame,
     u.PiecesAfter: _pieces_after,
-    u.KnownRecords: _known_records,
     u.OwnersOf: _owners_of,
 }
 

@@ -14,9 +14,6 @@ SELECT set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', '
 
 -- ── owners and shelves ───────────────────────────────────────────────────────────────────────────────────────────
 
--- name: owner
-SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL
-
 -- Locks the owner's row until the transaction ends; returns the book's secret, too.
 -- name: lock_owner
 SELECT b.value, o.no, o.era, o.position, o.held
@@ -35,17 +32,11 @@ WHERE b.name = 'secret'
 -- name: lock_name
 SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext(?::text))
 
--- name: lock_number
-SELECT no, era, position, held FROM owners WHERE no = ? FOR UPDATE
-
 -- name: add_owner
 INSERT INTO owners (tenant, kind, id, era, digest) VALUES (?, ?, ?, ?, ?) RETURNING no
 
 -- name: owners_of_tenant
 SELECT tenant, kind, id FROM owners WHERE tenant = ? AND erased_at IS NULL AND position > 0 ORDER BY kind, id
-
--- name: move_owner
-UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 
 -- name: find_era
 SELECT (SELECT value FROM properties WHERE name = 'secret'), no, tenant, kind, id, position, held, erased_at
@@ -350,9 +341,6 @@ SELECT id, no, shelf FROM records WHERE owner = ? AND id = ANY(?::bytea[])
 SELECT i.id, o.tenant, o.kind, o.id
 FROM ids AS i CROSS JOIN LATERAL (SELECT tenant, kind, id FROM owners WHERE no = i.owner LIMIT 1) AS o
 WHERE i.id = ANY(?::bytea[])
-
--- name: how_many_are
-SELECT count(*) FROM ids WHERE id = ANY(?::bytea[])
 
 -- name: where_passages_are
 SELECT r.id, r.owner, r.no, r.shelf FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
@@ -773,9 +761,6 @@ SELECT string_agg(quote_ident(c.relname), ', ') FROM pg_class AS c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND c.relname NOT IN ('properties', 'migrations')
 
--- name: known_records
-SELECT id FROM ids WHERE id = ANY(?::bytea[])
-
 -- name: eras_after
 SELECT era FROM owners WHERE era > ? ORDER BY era LIMIT ?
 
@@ -859,12 +844,6 @@ DELETE FROM terms WHERE owner = ? AND record = ANY(?::bigint[])
 
 -- name: take_away_uses
 DELETE FROM uses WHERE owner = ? AND record = ANY(?::bigint[])
-
--- name: take_away_vectors
-DELETE FROM vectors WHERE owner = ? AND record = ANY(?::bigint[])
-
--- name: take_away_unmade
-DELETE FROM unmade WHERE owner = ? AND record = ANY(?::bigint[])
 
 -- name: claim_ids
 INSERT INTO ids (id, owner) SELECT unnest(?::bytea[]), ?::bigint ON CONFLICT DO NOTHING RETURNING id

@@ -89,10 +89,6 @@ def _about(on: Session, question: u.JobsAbout) -> list[JobPiece]:
     return found
 
 
-def _are_present(on: Session, question: u.ArePresent) -> bool:
-    return all(on.one("where_is", id.bytes) is not None for id in question.ids)
-
-
 def _save(on: Session, write: w.SaveJob) -> None:
     on.run("save_job", **write.row.piece._asdict())
 
@@ -118,7 +114,6 @@ ANSWERS: Answers = {
     u.DueKind: _due_kind,
     u.DueJob: _due_job,
     u.JobsAbout: _about,
-    u.ArePresent: _are_present,
 }
 WRITES: Writes = {
     w.SaveJob: _save,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
-from uuid import UUID
 
 from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.erasure import SCRUB
@@ -89,11 +88,6 @@ def _ids_after(on: Session, owner: int, after: bytes, limit: int) -> list[bytes]
         for type_ in RecordType:
             found += (row[0] for row in on.all("ids_on_shelf_after", shelf, type_.value, after, limit))
     return sorted(found)[:limit]
-
-
-def _known_records(on: Session, question: u.KnownRecords) -> frozenset[UUID]:
-    rows = on.many("known_records", [id.bytes for id in question.ids])
-    return frozenset(UUID(bytes=row[0]) for row in rows)
 
 
 def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
@@ -202,7 +196,6 @@ ANSWERS: Answers = {
     u.BookRows: _book_rows,
     u.EraFrame: _era_frame,
     u.PiecesAfter: _pieces_after,
-    u.KnownRecords: _known_records,
     u.OwnersOf: _owners_of,
 }
 

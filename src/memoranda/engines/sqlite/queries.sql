@@ -588,9 +588,6 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
 FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
 WHERE j.owner = ? AND (j.owner <> 0 OR j.kind NOT IN (SELECT value FROM json_each(?))) ORDER BY j.id
 
--- name: known_records
-SELECT id FROM records WHERE id IN ({ids})
-
 -- name: ids_on_shelf_after
 SELECT id FROM records WHERE shelf = ? AND type = ? AND id > ? ORDER BY id LIMIT ?
 

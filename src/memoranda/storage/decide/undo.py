@@ -14,8 +14,8 @@ from memoranda.storage.decide.state import BatchState, holders
 from memoranda.storage.questions import EntriesAt, InThread, PositionsTouching, RestingOn, VersionOf
 from memoranda.storage.use_case import Deciding, ask
 
+#: Operations that cannot be undone; appended messages, whose error names what to do, are refused apart.
 _FINAL = {
-    Verb.APPEND: "messages cannot be undone; forget them by their ids",
     Verb.ERASE: "an erasure cannot be undone",
     Verb.AGE: "messages removed by age cannot be restored",
     Verb.UNSOURCE: "an erasure cannot be undone",
@@ -59,13 +59,24 @@ def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
             return entries
         if not change.with_dependents:
             yield from _refuse_second_undo(change.position, later)
-            listed = ", ".join(str(position) for position in sorted(later))
-            raise HasDependents(
-                f"position {change.position} cannot be undone alone: later changes depend on it ({listed}); undo them first, or all "
-                "of them together",
-                positions=sorted(later),
-            )
+            raise HasDependents((yield from _dependents(change.position, later)), positions=sorted(later))
         positions |= later
+
+
+def _dependents(position: int, later: set[int]) -> Deciding[str]:
+    """Return the text of the error that later changes depend on a position; it names those that no undo removes."""
+    entries = yield from ask(EntriesAt(tuple(sorted(later))))
+    said = [str(entry.position) for entry in entries if any(line.verb is Verb.APPEND for line in entry.lines)]
+    if said:
+        return (
+            f"position {position} cannot be undone: later changes depend on it, and position {', '.join(said)} appended "
+            "messages, which no undo removes; forget these messages or their thread instead"
+        )
+    listed = ", ".join(str(each) for each in sorted(later))
+    return (
+        f"position {position} cannot be undone alone: later changes depend on it ({listed}); undo them first, or all of them "
+        "together, with with_dependents=True"
+    )
 
 
 def _unknown(position: int) -> NotFound:
@@ -84,7 +95,17 @@ def _check(state: BatchState, entries: list[Entry], wanted: int) -> Deciding[Non
             # The readers of an erased record are not known any more; its author may learn that it was erased.
             if not own if record is None else not record.audience.readable_by(state.batch.view):
                 raise _unknown(wanted)
-    for line in (line for entry in entries for line in _deeds(entry)):
+    deeds = [(entry.position, line) for entry in entries for line in _deeds(entry)]
+    for position, line in deeds:
+        if line.verb is Verb.APPEND:
+            what = f"position {wanted}"
+            if position != wanted:
+                what = f"a later change that depends on {what}"
+            raise InvalidInput(
+                f"position: {what} appended messages, which cannot be undone; forget them by their ids, with what was "
+                "concluded from them alone, or use retract_source to keep them and take back only what was concluded",
+                field="position",
+            )
         if line.verb in _FINAL:
             raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
         if line.erased:

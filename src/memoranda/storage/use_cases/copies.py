@@ -42,7 +42,7 @@ from memoranda.storage.upkeep_questions import (
     BookRows,
     EraFrame,
     ErasAfter,
-    KnownRecords,
+    OwnersOfRecords,
     PiecesAfter,
     Properties,
 )
@@ -183,7 +183,7 @@ def _refuse_known(whole: OwnerPieces) -> Deciding[None]:
         raise refused_era(ended=stored.erased_at is not None)
     ids = tuple(UUID(bytes=piece.key) for piece in whole.records)
     erased = yield from ask(ErasedAmong(ids))
-    known = yield from ask(KnownRecords(ids))
+    known = yield from ask(OwnersOfRecords(ids))
     for id in ids:
         if id in erased:
             raise refused_erased(id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -257,18 +257,6 @@ def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
             ids.setdefault(owner, []).append(id)
     whole = [Target(owner, WHOLE, Actor("system"), everything=True) for owner in owners]
     return whole + [Target(owner, WHOLE, Actor("system"), tuple(some)) for owner, some in ids.items()]
-
-
-def erase_present(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[int]:
-    """Erase those records of a target that are still there; returns how many records were erased.
-
-    What another owner lost by an earlier erasure may have been erased with it.
-    """
-    there = yield from ask(OwnersOfRecords(target.ids))
-    present = tuple(id for id in target.ids if id in there)
-    if not present and not target.everything:
-        return 0
-    return len((yield from erase(replace(target, ids=present), at, upkeep)).ids)
 
 
 def bury(ids: Iterable[UUID], at: datetime) -> Deciding[None]:

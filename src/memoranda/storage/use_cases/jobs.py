@@ -12,7 +12,7 @@ from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import Job, JobDraft, JobState, told
 from memoranda.model.language_models import Spent
 from memoranda.model.values import due_at, micros, moment
-from memoranda.storage.upkeep_questions import ArePresent, DueJob, DueKind, JobAt, JobRow, JobsIn, Now
+from memoranda.storage.upkeep_questions import DueJob, DueKind, JobAt, JobRow, JobsIn, Now, OwnersOfRecords
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.use_cases.costs import note_spent
 from memoranda.storage.writes import DropJobs, ForgetKept, KeepAnswer, PutJob, SaveJob
@@ -139,9 +139,12 @@ def keep_answer(job: Job, text: str | None, records: Sequence[UUID], spent: Spen
     if spent is not None:
         yield from note_spent(spent, job)
     row = None if text is None else (yield from _leased(job))
-    if text is None or row is None or not (yield from ask(ArePresent(tuple(records)))):
+    if text is None or row is None:
         return False
-    yield KeepAnswer(row.piece.id, tuple(sorted({id.bytes for id in records})), text)
+    about = set(records)
+    if about - (yield from ask(OwnersOfRecords(tuple(about)))).keys():
+        return False
+    yield KeepAnswer(row.piece.id, tuple(sorted(id.bytes for id in about)), text)
     return True
 
 

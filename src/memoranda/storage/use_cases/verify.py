@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.errors import Corrupt
-from memoranda.model.book_facts import Findings
+from memoranda.model.book_facts import Findings, Progress
 from memoranda.model.book_rows import EntryPiece, PieceKind, RecordPiece, VersionPiece
 from memoranda.model.ledger import Line
 from memoranda.model.messages import Message
@@ -24,8 +24,6 @@ from memoranda.storage.rows import (
 )
 from memoranda.storage.upkeep_questions import Counts, ErasAfter, FindEra, PiecesAfter, TableFaults
 from memoranda.storage.use_case import Deciding, OwnerBase, ask
-
-Progress = Callable[[int, int], None]
 
 #: Rows, or eras, that are read at a time.
 PAGE = 500
@@ -257,14 +255,15 @@ def verify(progress: Progress | None) -> Deciding[Findings]:
     steps = Steps(progress, sum(counts.records.values()))
     faults: list[str] = []
     versions = entries = 0
-    era = b""
-    while found := (yield from ask(ErasAfter(era, 1))):
-        (era,) = found
-        check = yield from _check_owner(era, steps)
-        if check is not None:
-            faults += check.faults()
-            versions += check.versions
-            entries += check.entries
+    after = b""
+    while eras := (yield from ask(ErasAfter(after, PAGE))):
+        for era in eras:
+            check = yield from _check_owner(era, steps)
+            if check is not None:
+                faults += check.faults()
+                versions += check.versions
+                entries += check.entries
+        after = eras[-1]
     # Last: a server then plans for whole tables to the end of the transaction.
     faults += [TABLE_FAULTS[name].format(row) for name, row in (yield from ask(TableFaults()))]
     return Findings(sum(counts.records.values()), versions, entries, tuple(faults))
@@ -277,13 +276,15 @@ def _check_owner(era: bytes, steps: Steps) -> Deciding[OwnerCheck | None]:
     check = OwnerCheck(base)
     # An ended era has no records: a check of the tables finds those that stand in it.
     for kind in (PieceKind.ENTRY,) if base.owner is None else (PieceKind.ENTRY, PieceKind.RECORD):
-        after = b""
-        while pieces := (yield from ask(PiecesAfter(kind, era, after, PAGE))):
+        after, is_full = b"", True
+        while is_full:
+            pieces = yield from ask(PiecesAfter(kind, era, after, PAGE))
+            is_full = len(pieces) == PAGE
             for piece in pieces:
                 if isinstance(piece, RecordPiece):
                     check.add_record(piece)
                     steps.add(1)
                 elif isinstance(piece, EntryPiece):
                     check.add_entry(piece)
-            after = pieces[-1].key
+            after = pieces[-1].key if pieces else after
     return check

@@ -74,7 +74,7 @@ TAKING_BACK: Final = TakingBack(
         pattern(r"(?P<new>(?-i:[A-ZÁÉÍÓÚÑ])[\w'-]+),? no (?P<old>(?-i:[A-ZÁÉÍÓÚÑ])[\w'-]+)"),
         pattern(r"\b(?:soy|es|me llamo|vivo|quise decir|en realidad|tengo)(?: de| en| es)? (?P<new>(?-i:[A-ZÁÉÍÓÚÑ\d])[\w'-]+(?: (?-i:[A-ZÁÉÍÓÚÑ])[\w'-]+){0,2}),? (?:y )?no (?:de |en )?(?P<old>(?-i:[A-ZÁÉÍÓÚÑ\d])[\w'-]+)"),
     ),
-    small=frozenset("el la los las un una unos unas de del en a al y e o con por para mi mis me se lo le que no ya es son soy tu su sin siempre nunca como muy más todo años trabaja vive habla tiene gusta café".split()) - {"café"},
+    small=frozenset("el la los las un una unos unas de del en a al y e o con por para mi mis me se lo le que no ya es son soy tu su sin siempre nunca como muy más todo años trabaja vive habla tiene gusta".split()),
 )  # fmt: skip
 
 SPANISH_FRAMES: Final = Frames(
