@@ -1,4 +1,4 @@
-"""Steps of an erasure, each of which can be left out for a while to check that the proof notices."""
+"""Omissions: each leaves one step out of erasures for a while, to check that the proof notices."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Truth:
         )
 
     def standing(self, owner: Owner) -> dict[UUID, tuple[int, tuple[str, ...]]]:
-        """Return every record of an owner, with its version and audience."""
+        """Return an owner's records, each with its version and audience."""
         query = """SELECT r.id, r.version, s.audience, s.agent, s.groups
             FROM owners AS o JOIN records AS r ON r.owner = o.no LEFT JOIN shelves AS s ON s.no = r.shelf
             WHERE o.tenant = ? AND o.kind = ? AND o.id = ?"""

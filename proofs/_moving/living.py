@@ -34,7 +34,7 @@ Books = Mapping[str, Book]
 
 
 def write(address: str, log: Path, name: str, seed: int, stop: Event) -> None:
-    """Write until the book has moved, or until told to stop."""
+    """Write until the book has moved or the event stops it."""
     asyncio.run(_live(address, stop, _Writer(log, name, random.Random(seed)).once))
 
 

@@ -20,7 +20,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Lost(Exception):
-    """An image does not open, is damaged, or lacks an acknowledged write."""
+    """An image does not open, is damaged, or misses an acknowledged write."""
 
 
 class Missing(Lost):

@@ -68,7 +68,7 @@ class Records(Protocol):
         """Return how many records a scan would return."""
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-        """Return every change of a record, oldest first; an empty list if the view may not see it."""
+        """Return a record's changes, oldest first; an empty list if the view may not see the record."""
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         """Return the owner's ledger entries after a position in the ledger, oldest first."""
@@ -296,7 +296,7 @@ class Moves(Protocol):
         """Return an era's pieces after a key, in the order of their keys; tombstones belong to no era."""
 
     async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
-        """Return all pieces of an owner, read at one moment; None if the owner has no era."""
+        """Read all of an owner's pieces in one transaction; None if the owner has no era."""
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
         """Become an empty, unfinished copy, emptying an earlier one; False if the book has content or is the source."""

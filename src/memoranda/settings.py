@@ -94,7 +94,7 @@ def refuse_unknown(
 
 
 def _twin(name: str) -> str:
-    """Return the present name of a variable, given its former name without the prefix."""
+    """Translate a variable's former name, without its prefix, into the present one."""
     section, _, field = name.lower().partition("_")
     return f"{PREFIX}{section}_{RENAMED.get((section, field), field)}".upper().rstrip("_")
 

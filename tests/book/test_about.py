@@ -1,4 +1,4 @@
-"""What is known about a person, in one call, as each view sees it."""
+"""``about`` returns in one call all that a view may know about a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bad input gets: a typed error that names the field, and nothing stored."""
+"""Bad input raises a typed error that names the field, and nothing is stored."""
 
 from __future__ import annotations
 

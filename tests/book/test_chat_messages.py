@@ -1,4 +1,4 @@
-"""Messages of OpenAI's chat API go into a thread as they are, and what a newcomer gets wrong is told in words."""
+"""A thread takes messages of OpenAI's chat API unchanged, and errors explain a newcomer's mistakes."""
 
 from __future__ import annotations
 

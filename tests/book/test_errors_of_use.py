@@ -1,4 +1,4 @@
-"""What a newcomer gets wrong is answered with what to do."""
+"""Errors tell a newcomer how to correct the mistake."""
 
 from __future__ import annotations
 

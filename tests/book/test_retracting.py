@@ -1,4 +1,4 @@
-"""A faulty source: what rests on it alone falls in one operation, and comes back with one undo."""
+"""Retracting a faulty source retracts statements without another source; one undo restores all of them."""
 
 from __future__ import annotations
 

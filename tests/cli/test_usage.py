@@ -1,4 +1,4 @@
-"""``usage``: what language models used and cost, told to people and to programs."""
+"""``usage`` shows people and programs the tokens and costs of language models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults that tests plant in the tables of a book, and what ``verify`` says of each."""
+"""Faults for tests to plant in a book's tables, each with the message expected from ``verify``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Fault(NamedTuple):
 
 
 class Tried(Exception):
-    """What verify found, before a rebuild and after it; raised so that the transaction changes nothing."""
+    """Carries verify's findings before and after a rebuild. Raising it rolls the transaction back."""
 
     def __init__(self, before: tuple[str, ...], after: tuple[str, ...]) -> None:
         self.before, self.after = before, after
@@ -65,7 +65,7 @@ PLANTED = {
 
 
 def sentence(told: str) -> str:
-    """Return what is told by a check of whole tables, from its name; other texts as they are."""
+    """Return the message of a table check from the check's name; return other texts unchanged."""
     return TABLE_FAULTS.get(told, told).split("{0}")[-1]
 
 
@@ -87,7 +87,7 @@ async def fill(engine: Engine) -> None:
 
 
 def missed(planted: dict[str, Fault], results: dict[str, Tried]) -> dict[str, tuple[str, ...]]:
-    """Return the faults that were not told, or not mended."""
+    """Return the faults that verify did not report or the rebuild did not repair."""
     found = {}
     for name, fault in planted.items():
         tried = results[name]

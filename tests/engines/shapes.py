@@ -1,4 +1,4 @@
-"""What two engines say, in the shape in which it has to be the same."""
+"""Two engines' answers without the parts in which they may differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def difference(one: Any, two: Any) -> str:
 
 
 def erasure(receipt: ErasureReceipt) -> tuple[Any, ...]:
-    """What an erasure says in the same words everywhere."""
+    """The parts of an erasure's receipt that must be equal on all engines."""
     parts = (receipt.kept, receipt.repeated, receipt.ids, receipt.superseded)
     return (receipt.removed, *map(sorted, parts), receipt.era is None)
 

@@ -183,7 +183,7 @@ class Working:
         ]
 
     async def _shelves(self, owner: Owner, view: View, number: int, engine: Engine) -> Any:
-        """What a follower holds; it must be what a fresh reader would."""
+        """Return the follower's shelves, after checking that a fresh reader has the same ones."""
         fresh = Follower(engine, owner, view)
         held = self._pair.followers.setdefault((owner, view, number), Follower(engine, owner, view))
         shelves = {audience: shelf for audience, shelf in (await fresh.follow()).items() if shelf}
@@ -221,7 +221,7 @@ class Working:
         return histories, counts, looked, await engine.uses(owner, view, ids), got
 
     async def compare_adopted(self, spare: Engine) -> None:
-        """What one engine dumps, another holds in the same way once it has adopted it."""
+        """Check that an engine that adopted another's export answers like the first."""
         for owner in OWNERS:
             lines = await exported(self._pair.engines[1], owner)
             if not lines or await adopted(spare, owner, lines) is None:
@@ -252,7 +252,7 @@ async def upkeep_aside(engine: Engine) -> Any:
 
 
 async def embedding_work(engine: Engine) -> Any:
-    """The sets of vectors, what they lack, and the jobs to make it."""
+    """Return the vector sets, their missing vectors, and the jobs that make them."""
     lacking = [await engine.lacking(embedding, 99) for embedding in EMBEDDINGS]
     jobs = [job_shape(job) for job in await engine.jobs(None, 99) if job.kind == EMBED]
     return await engine.vector_sets(), lacking, sorted(map(repr, jobs))

@@ -1,4 +1,4 @@
-"""What was forgotten is cleared from a server's files, and what stands in the way of it is said."""
+"""Forgotten content disappears from a server's files; if something prevents that, the receipt says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two engines told of the same calls, answers and erasures tell the same sums, whatever the order."""
+"""Two engines that receive the same calls, answers and erasures report the same sums, in any order."""
 
 from __future__ import annotations
 

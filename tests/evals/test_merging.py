@@ -1,4 +1,4 @@
-"""Scoring merges: scripted answers follow from the labels alone, and what becomes of a pair is counted as it is in the book."""
+"""Merge scores: scripted answers follow from the labels alone, and each pair is counted as the book has it."""
 
 from __future__ import annotations
 

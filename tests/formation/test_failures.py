@@ -1,4 +1,4 @@
-"""What goes wrong at a provider: what is found meanwhile, where the work stands, and that nothing of it stays in the end."""
+"""When a provider fails, recall still works, jobs report their state, and no trace remains after recovery."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ async def recovered(book: Book, clock: HandClock, server: ModelServer) -> None:
 
 
 async def assert_nothing_is_lost_to_a_reader(book: Book) -> None:
-    """What was said is found as it was said."""
+    """Recall finds the messages unchanged."""
     found = await book.recall("ann", "jazz", agent="guide")
     assert TALK[0]["content"] in [hit.record.passage_text() for hit in found]
     assert "I like jazz" in (await book.context("ann", "What music do I like?", agent="guide")).text

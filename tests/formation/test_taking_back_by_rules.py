@@ -1,4 +1,4 @@
-"""What a user takes back is held no longer, without a language model, and nothing else goes with it."""
+"""A user takes statements back: the rules retract exactly these, without a language model."""
 
 from __future__ import annotations
 

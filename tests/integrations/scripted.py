@@ -1,4 +1,4 @@
-"""A model that answers as it is told, and keeps what it was sent; an agent with it and a memory."""
+"""A scripted model that keeps the requests it receives, and an agent that uses it with a memory."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Script:
 
     @property
     def told(self) -> str:
-        """What the last request said in the user's place."""
+        """Return the user prompt of the last request."""
         return "\n".join(prompts(self.sent[-1]))
 
     @property
     def answered(self) -> list[str]:
-        """What tools answered in the last request."""
+        """Return the tool results in the last request."""
         return [str(part.content) for part in self.sent[-1][-1].parts if isinstance(part, ToolReturnPart)]
 
 

@@ -1,4 +1,4 @@
-"""What a model may do with the book: four tools, in a scope that it cannot choose, and refusals in words."""
+"""A model's four tools: it cannot choose their scope, and refusals explain themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person prints is short: receipts, records, hits, pages and facts are a line each."""
+"""Receipts, records, hits, pages and facts each print as one short line."""
 
 from __future__ import annotations
 

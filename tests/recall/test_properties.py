@@ -135,7 +135,7 @@ class Life:
                 continue
 
     async def _embed(self, dice: Dice) -> None:
-        """Some of what lacks a vector gets it, late and out of order."""
+        """Make some of the missing vectors, late and out of order."""
         embedder, place = dice.pick(EMBEDDERS), dice.number(3)
         for reader in self.readers:
             lacking = await reader.engine.lacking(embedder.embedding, 99)
@@ -165,7 +165,7 @@ class Life:
         assert told[0] == told[1]
 
     async def compare(self) -> None:
-        """What is held answers as what is built anew, and one engine as the other."""
+        """Check that kept and fresh indexes answer alike, on both engines."""
         for owner, view in product(OWNERS, VIEWS):
             one, *others = [
                 await reader.asked(owner, view, anew=anew)

@@ -1,4 +1,4 @@
-"""A book in which the keys of groups stand under the digests of older versions is used, verified and rebuilt."""
+"""A book that stores group keys under the digests of older versions can be used, verified and rebuilt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What still has the names of before the renaming is said, with the cure; nothing empty is made beside it."""
+"""Former names of settings and files are reported with the remedy; no empty book appears beside them."""
 
 from __future__ import annotations
 

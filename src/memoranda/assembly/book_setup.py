@@ -49,7 +49,7 @@ class RecallSettings(Value):
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The settings of a book, one group for each package that reads them."""
+    """A book's settings: one group for each package that reads them."""
 
     limits: Limits
     recall: RecallSettings

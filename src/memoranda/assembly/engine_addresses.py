@@ -37,7 +37,7 @@ async def open_engine(
 async def find_book(
     address: str | Path, *, create: bool = True, read_only: bool = False
 ) -> tuple[Engine, Whereabouts]:
-    """Open the engine behind an address; return it with the marks of a move, if the book is moving or has moved."""
+    """Open the engine behind an address; return it with the marks of the book's move, if there are any."""
     engine = await _open_engine(address, create=create, read_only=read_only)
     try:
         found = await engine.whereabouts()

@@ -200,7 +200,7 @@ class Embeddings:
         return max(_passages(await self._engine.facts()) - have, 0)
 
     async def end_job(self) -> None:
-        """Run the waiting embedding job if no passage lacks a vector, which removes the job."""
+        """Run the waiting embedding job, which removes it, once all passages have a vector."""
         if self._worker is None or self.maker is None:
             return
         if not await self._engine.lacking(self.maker.embedding, 1):

@@ -15,7 +15,7 @@ from memoranda.cli.output.terminal import open_missing_streams
 
 
 class Entry(NamedTuple):
-    """The module of a command, and its help in one line, so that ``--help`` need not load it."""
+    """A command's module, and its one-line help, so that ``--help`` need not load the module."""
 
     module: str
     does: str

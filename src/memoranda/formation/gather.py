@@ -126,7 +126,7 @@ class ThreadReader:
         return Excerpt(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
 
     async def next_messages(self, excerpt: Excerpt, most: int) -> Excerpt:
-        """Return the first ``most`` new messages of an excerpt, without those that have been erased since."""
+        """Return at most ``most`` new messages from an excerpt; leave out those erased since."""
         wanted = (*excerpt.context, *excerpt.new[:most])
         found = await self._records.get(
             excerpt.thread.owner, reading_view(excerpt.thread), [message.id for message in wanted]

@@ -192,7 +192,7 @@ class FormationRunner:
         await self._apply(closing, portion, formed)
 
     async def _closing(self, reading: Reading) -> Reading:
-        """Mark the schemas due at the close of a thread, except that of an episode if there is one already."""
+        """Mark the schemas due when a thread closes; leave out the episode schema if the thread has an episode."""
         for schema in await self._reader.schemas(reading.thread.agent, {"close"}):
             if schema.due and (
                 schema.name != EPISODE.name or await self._closer.needs_episode(reading.thread)

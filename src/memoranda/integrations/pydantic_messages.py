@@ -92,7 +92,7 @@ def messages_of(records: Iterable[Message]) -> list[ModelMessage]:
 
 
 def native_form(record: Message) -> Mapping[str, Any] | None:
-    """Return the PydanticAI form of a message, or None if another module stored it."""
+    """Return the message as PydanticAI wrote it; None if another module stored it."""
     native = record.native
     form = native.get(FORM) if isinstance(native, dict) else None
     return form if isinstance(form, dict) and isinstance(form.get("parts"), list) else None

@@ -60,7 +60,7 @@ class Runs:
     async def keep(
         self, thread: ThreadHandle, scope: Scope, run: str, messages: Sequence[ModelMessage], *, failed: bool
     ) -> bool:
-        """Append the messages of a run, all or none, without those that an earlier attempt at the run stored.
+        """Append a run's messages, all or none; skip those that an earlier attempt stored.
 
         Return False if the run was stored before.
         """

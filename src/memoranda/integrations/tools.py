@@ -210,7 +210,7 @@ class MemoryTools:
         return "\n".join([_HEAD, *map(_line, records)])
 
     async def _told(self, doing: Awaitable[str], refusal: str) -> str:
-        """Return the text of a result, or a refusal that says why."""
+        """Return a result's text, or a refusal with its reason."""
         try:
             return await doing
         except (InvalidInput, NotFound, NotAllowed, Conflict, Erased) as error:

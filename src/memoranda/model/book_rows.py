@@ -24,7 +24,7 @@ NOWHERE: Any = (None, None, None)
 
 
 class PieceKind(StrEnum):
-    """The kinds of pieces (rows of a book, as a copy transfers them) that are read in pages, ordered by key."""
+    """The kinds of pieces (a piece is a row as a copy transfers it) that are read in pages, ordered by key."""
 
     RECORD = "record"
     ENTRY = "entry"
@@ -189,7 +189,7 @@ class Arrival(NamedTuple):
 
 
 class Whereabouts(NamedTuple):
-    """The identity of a book, and its marks of being copied, moved or an unfinished copy."""
+    """A book's identity, and the marks that say if it is being copied, has moved or is an unfinished copy."""
 
     address: str
     #: The key of the book's digests. A copy has the same key, and so has a backup, and a book that imported a whole export.

@@ -19,7 +19,7 @@ MOST_QUOTES = 100
 
 
 class Cited(Value):
-    """A source message of a statement, with the words quoted from it, if any."""
+    """One of a statement's source messages, and the words quoted from it, if any."""
 
     message: UUID
     quote: Text = Field(default="", max_length=QUOTE_LENGTH)

@@ -180,7 +180,7 @@ class Outcome(StrEnum):
 
 
 class ToolCall(Value):
-    """One call of a tool, with its inputs and output."""
+    """One tool call: its inputs and its output."""
 
     tool: Name
     inputs: Data = None

@@ -17,7 +17,7 @@ Grounds: TypeAlias = tuple[tuple[UUID, ...], ...]
 
 
 def places(value: Any) -> int:
-    """Return the number of source entries for a value: one for each item of a list, else one."""
+    """Return how many source entries a value has: one for each item if it is a list, else one."""
     return len(value) if isinstance(value, (list, tuple)) and value else 1
 
 
@@ -139,7 +139,7 @@ class ProfileDocument(Record):
         return all_of(self.grounds)
 
     def grounds_of(self, name: str) -> Grounds:
-        """Return the sources of a field, one tuple for each item; they are empty if people or programs set it."""
+        """Return a field's sources: one tuple for each item, empty if people or programs set the item."""
         return self.grounds.get(name) or ((),) * places(self.body.get(name))
 
     def following(self, earlier: Record) -> Any:

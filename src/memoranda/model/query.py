@@ -98,7 +98,7 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source of a record, quoted."""
+    """One of a record's sources, with the words quoted from it."""
 
     id: UUID
     type: RecordType

@@ -239,7 +239,7 @@ _spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=Fa
 
 
 def canonical(value: Any) -> bytes:
-    """Return the canonical JSON of a value, for digests and identities."""
+    """Return a value's canonical JSON, for digests and identities."""
     return _spell(value).encode()
 
 

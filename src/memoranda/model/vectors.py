@@ -97,7 +97,7 @@ def pack_vector(unit: NDArray[np.float32]) -> bytes:
 
 
 def pack_vectors(units: NDArray[np.float32]) -> list[bytes]:
-    """Return several vectors, given as rows of an array, each packed as by ``pack_vector``."""
+    """Pack each row of an array as ``pack_vector`` packs one vector."""
     if units.ndim != 2 or not np.isfinite(units).all():
         raise InvalidInput(
             f"vectors: give rows of finite numbers, not an array of shape {units.shape}", field="vectors"

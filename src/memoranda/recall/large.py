@@ -35,7 +35,7 @@ _MOST_KNOWN, _MOST_WORDS = 256, 10_000
 
 @dataclass(frozen=True, slots=True)
 class ViewStatistics:
-    """Statistics of all passages of a view, including those that are no candidates; scores depend on them."""
+    """Statistics about all passages that a view sees, candidates or not; scores depend on them."""
 
     living: int
     length: float

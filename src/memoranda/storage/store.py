@@ -1,4 +1,4 @@
-"""Every port of an engine, written once: each call runs a use case, and the engine answers its questions."""
+"""The base class of all engines: it runs a use case for each call, and the engine answers its questions."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class PutFrame(Write):
 
 @dataclass(frozen=True, slots=True)
 class PutPieces(Write):
-    """Store pieces of an era, or tombstones. Pieces that the book has, and vectors of unknown sets, are skipped."""
+    """Store an era's pieces, or tombstones. Skip pieces that the book has and vectors of unknown sets."""
 
     era: bytes
     pieces: Sequence[Piece]
@@ -106,7 +106,7 @@ class PutPieces(Write):
 
 @dataclass(frozen=True, slots=True)
 class Recount(Write):
-    """Count the rows of an era, or of the whole book, again, and store the counts."""
+    """Count the rows of one era or of the whole book again, and store the counts."""
 
     #: None: the whole book.
     era: bytes | None

@@ -92,7 +92,7 @@ def _closed() -> StorageError:
 
 
 class SyncPart:
-    """Base class of the synchronous parts of a book, such as its threads: their verbs run on the book's loop."""
+    """Base class for synchronous wrappers, such as a thread's: each runs its verbs on the book's event loop."""
 
     def __init__(self, behind: Any, loop: Loop) -> None:
         self._behind = behind

@@ -40,7 +40,7 @@ ROOMY = Limits(writes_per_run=10_000, memories_per_owner=10_000)
 
 
 def packed(text: str) -> bytes:
-    """Return the packed terms of a text, as passages store them."""
+    """Return a text's terms, packed as passages store them."""
     return pack(terms_of(text))
 
 

@@ -30,7 +30,7 @@ async def records_as_texts(book: Book, *, versions: bool = False) -> Counter[str
 
 
 async def all_records(book: Book, owner: Owner, *types: RecordType) -> list[Record]:
-    """Return all records of an owner, for every audience; only those of ``types`` if any are given."""
+    """Return an owner's records for every audience; if ``types`` are given, only those types."""
     only = Filter(types=frozenset(types or RecordType))
     found: list[Record] = []
     cursor: str | None = None

@@ -83,7 +83,7 @@ def _weights(words: list[str], is_ascii: bool) -> tuple[float, ...]:
 
 
 def _weight(sign: str) -> float:
-    """Return the estimated tokens of a sign, or of a letter of a script that tokenizers split into short pieces."""
+    """Estimate how many tokens a sign has, or a letter from a script that tokenizers split into short pieces."""
     code = ord(sign)
     if code < 0x2E80:
         return 1.0

@@ -1,4 +1,4 @@
-"""What a full, busy or failing disk gets its callers: a typed error each, and a file that goes on."""
+"""A full, busy or failing disk raises a typed error for each caller, and the file stays usable."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from memoranda.text.terms import RULE
 
 
 async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
-    """Yield each line of an export, from an iterable or an asynchronous one."""
+    """Yield an export's lines from an iterable, asynchronous or not."""
     if isinstance(lines, AsyncIterable):
         async for line in lines:
             yield line
@@ -37,7 +37,7 @@ async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[
 
 
 def parsed_line(text: object) -> dict[str, Any] | str:
-    """Return the parsed line of an export, or a text that says what is wrong with it."""
+    """Parse one line of an export; return the parsed line, or a text that says why it is invalid."""
     if not isinstance(text, str):
         return "no text"
     try:

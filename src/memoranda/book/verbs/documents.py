@@ -154,7 +154,7 @@ class Profiles(RecordVerbs):
         request: Sequence[Any],
         operation: str | None,
     ) -> Receipt:
-        """Write an edit of a profile, unless it adds faults against the schema; faults from before may stay."""
+        """Write a profile's edit unless it adds schema violations; earlier ones may stay."""
         schema = edit.schema_name
         known = await Named(self._services, Schema).get(schema)
         before = held.body if held else {}

@@ -60,7 +60,7 @@ class Experience(RecordVerbs):
         *,
         operation: str | None = None,
     ) -> Receipt:
-        """Add users' records to the evidence of a line, and run the privacy check against these users."""
+        """Add users' records to a line's evidence, and run the privacy check against these users."""
         id, now = as_id(line, "line"), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)

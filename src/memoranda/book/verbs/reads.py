@@ -85,7 +85,7 @@ class Reads:
         return await explain(self._services.engine, self._party(owner), as_view(who), as_id(id))
 
     async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
-        """Return every change of a record, oldest first."""
+        """Return a record's changes, oldest first."""
         steps = await self._services.engine.history(self._party(owner), as_view(who), as_id(id))
         if not steps:
             raise NotFound(f"no record {as_id(id)} that this view may see")

@@ -261,7 +261,10 @@ def _program() -> str:
     if shutil.which("memoranda") is not None:
         return "memoranda"
     beside = Path(sys.executable).with_name("memoranda")
-    return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m memoranda"
+    if not beside.exists():
+        return f"{shlex.quote(sys.executable)} -m memoranda"
+    here = Path.cwd()
+    return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
 
 
 @contextlib.contextmanager

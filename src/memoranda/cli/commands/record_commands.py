@@ -170,7 +170,7 @@ async def _why(session: Session, party: Owner, id: str, who: Who) -> None:
 def history_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, after: int, limit: int
 ) -> None:
-    """Show all changes of a record, oldest first. With --as-owner and no ID, show the owner's ledger."""
+    """Show a record's changes, oldest first. With --as-owner and no ID, show the owner's ledger."""
     if words:
         session.run(_history(session, party, words[0], who))
     else:

@@ -92,7 +92,7 @@ def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
 
 
 def read_objects(stream: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Parse the JSON objects of a stream, one on each line; empty lines are skipped."""
+    """Parse a stream with one JSON object on each line; skip empty lines."""
     for number, line in enumerate(read_lines(stream), 1):
         if line.isspace() or not line:
             continue

@@ -1,4 +1,4 @@
-"""Answers the questions of a batch, and stores the records that it decided, inside one transaction."""
+"""Answers a batch's questions and stores its records, inside one transaction."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ _UNSPACED_ORDINARY: Final = sorted(set(_ordinary("unspaced")), key=len, reverse=
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text, in its form for comparison and as it is written."""
+    """One word: the form to compare, and the form in the text."""
 
     key: str
     #: Has a capital although it does not begin a sentence.

@@ -99,7 +99,7 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way to state something: a pattern for the beginning of a clause, with the value in a named group."""
+    """One way to state something: the pattern matches how a clause begins, and a named group holds the value."""
 
     about: str
     pattern: str

@@ -1,4 +1,4 @@
-"""JSON Patch (RFC 6902): parses operations and applies them to a copy of a document, all or nothing."""
+"""JSON Patch (RFC 6902): parses operations and applies all of them, or none, to a copy of the document."""
 
 from __future__ import annotations
 

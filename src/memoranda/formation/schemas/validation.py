@@ -83,7 +83,7 @@ FAULTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong, and where: a JSON Pointer into the checked value."""
+    """One violation of a schema: its place, a JSON Pointer into the checked value, and the reason."""
 
     at: str
     reason: str

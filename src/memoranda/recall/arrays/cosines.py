@@ -62,7 +62,7 @@ def _unit(dimension: int) -> int:
 
 
 class Vectors:
-    """The vectors of a segment, one row a passage (zeros if it has no vector). Immutable, except for its caches."""
+    """A segment's vectors: one row for each passage, zeros if it has none. Immutable except for its caches."""
 
     def __init__(self, numbers: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
         self.numbers = numbers

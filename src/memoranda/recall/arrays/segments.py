@@ -173,7 +173,7 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
 
 
 def _columns_of(rows: Sequence[PassageRow]) -> Any:
-    """Return a function that returns, for the name of a column, its values in all rows."""
+    """Return a function that takes a column's name and returns the column's values."""
     return (rows if isinstance(rows, PassageRows) else PassageRows.of([rows])).column
 
 

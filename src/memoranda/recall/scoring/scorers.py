@@ -128,7 +128,7 @@ def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> W
 
 
 def estimated_word_scores(field: Field, found: WordMatches) -> tuple[Line, Line]:
-    """Return the own score of each place of a field, and estimates of the scores together with neighbours."""
+    """Return two scores for each place: its own, and an estimate that includes its neighbours."""
     shares = found.weights.take(found.words)
     shares *= found.counts
     shares /= field.own_penalty.take(found.places) + found.counts

@@ -39,7 +39,7 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
 
 
 def _deeds(entry: Entry) -> list[Line]:
-    """Return the ledger lines of an entry, except lines that only advanced formation progress or a summary.
+    """Return an entry's ledger lines, except lines that only advanced formation progress or a summary.
 
     Formed records can be undone, but the watermark stays: if it moved back, the same messages would be formed again.
     """

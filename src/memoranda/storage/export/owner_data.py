@@ -1,4 +1,4 @@
-"""The checked content of an export, and its conversion to the rows (pieces) that an engine writes."""
+"""The content of an export after its checks, and its conversion to the rows (pieces) that an engine writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SECRET_SIZE = 32
 
 
 class DumpedVersion(NamedTuple):
-    """One version of a record, read from a line of an export."""
+    """One record version, read from an export's line."""
 
     record: Record
     position: int

@@ -106,7 +106,7 @@ def _has_owners() -> Deciding[bool]:
 
 
 def pieces(kind: PieceKind, era: bytes, after: bytes, limit: int) -> Deciding[list[Piece]]:
-    """Return the next pieces of an era, without those on no shelf, which ``verify`` reports."""
+    """Return an era's next pieces. Skip pieces on no shelf: ``verify`` reports them."""
     while page := (yield from ask(PiecesAfter(kind, era, after, limit))):
         if found := [_on_shelves(piece) for piece in page if getattr(piece, "readers", None) != NOWHERE]:
             return found

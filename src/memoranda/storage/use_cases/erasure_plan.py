@@ -93,7 +93,7 @@ def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
 
 
 def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
-    """Return the ledger lines of an erasure, and the note of its ledger entry."""
+    """Return an erasure's ledger lines, and the note for its ledger entry."""
     verb = Verb.AGE if ageing else Verb.ERASE
     own = [record for record in plan.doomed.values() if record.owner == owner]
     note: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from memoranda.storage.use_case import Deciding, ask
 
 
 def history(owner: Owner, view: View, id: UUID) -> Deciding[list[HistoryStep]]:
-    """Return all versions of a record, each with the ledger line that wrote it; none if the view may not see the record."""
+    """Return a record's versions, each with the ledger line that wrote it; none if the view may not see the record."""
     yield from ask(FindOwner(owner))
     versions = yield from ask(VersionsInView(owner, view, id))
     if not versions:

@@ -67,7 +67,7 @@ async def a_whole_book(engine: Engine) -> None:
 
 
 async def all_pieces(engine: Engine) -> list[Any]:
-    """Return all pieces of a book, and everything that belongs to no owner."""
+    """Return all of a book's pieces, and the rows that belong to no owner."""
     found: list[Any] = [await engine.book_frame(), await of_kind(engine, PieceKind.STONE, b"")]
     for era in await engine.eras(b"", 1000):
         found += [era, await engine.frame(era)]
@@ -76,7 +76,7 @@ async def all_pieces(engine: Engine) -> list[Any]:
 
 
 async def of_kind(engine: Engine, kind: PieceKind, era: bytes, limit: int = 3) -> list[Piece]:
-    """Return all pieces of a kind, read a few at a time."""
+    """Read all pieces of one kind, a few at a time."""
     found: list[Piece] = []
     while page := await engine.pieces(kind, era, found[-1].key if found else b"", limit):
         assert len(page) <= limit

@@ -50,7 +50,7 @@ async def measure(
 async def count_holders(
     session: Session, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
 ) -> list[int]:
-    """Count, for each word of a question, the passages on these shelves that contain it."""
+    """Count the passages on these shelves that contain each of these words."""
     where = {**parameters(owner, view), "wanted": list(shelves)}
     return [await session.value("count_holders", words=_hashes(hashes, shelves), **where) for hashes in words]
 
@@ -153,7 +153,7 @@ def _where(query: CandidateQuery) -> tuple[str, dict[str, Any]]:
 async def surroundings(
     session: Session, owner: Owner, view: View, ids: Sequence[UUID], reach: int
 ) -> Surroundings:
-    """Read candidates of a search, with the neighbouring passages that recall needs to score them."""
+    """Read a search's candidates and the neighbouring passages that recall needs to score them."""
     given = [id.bytes for id in ids]
     found = await session.all("windows", ids=given, reach=reach, **parameters(owner, view))
     if not found:

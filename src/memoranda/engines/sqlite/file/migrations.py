@@ -29,7 +29,7 @@ class Migration:
 
 
 class Migrations:
-    """The steps of a schema, oldest first, numbered from 1 without a gap."""
+    """All migrations of one schema, oldest first. Their numbers are 1, 2, 3 and so on."""
 
     def __init__(self, steps: Sequence[Migration], *, application_id: int) -> None:
         numbers = [step.number for step in steps]
@@ -50,7 +50,7 @@ class Migrations:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The kind and schema version of a file, read from its header and its list of tables."""
+    """A file's kind and schema version, read from its header and its list of tables."""
 
     application_id: int
     version: int

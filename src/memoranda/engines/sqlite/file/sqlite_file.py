@@ -29,7 +29,7 @@ from memoranda.model.book_facts import Progress, Prove
 
 
 class Readers:
-    """The reader threads of a file, each with its own connection; a free one takes the next call."""
+    """A file's reader threads. Each has its own connection, and a free one takes the next call."""
 
     def __init__(self, connections: Sequence[sqlite3.Connection], path: Path, version: int) -> None:
         self._path = path
