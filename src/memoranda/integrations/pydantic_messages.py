@@ -23,15 +23,13 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from memoranda.model.messages import Message
+from memoranda.model.messages import NO_WORDS, Message
 from memoranda.model.values import NAME_LENGTH, Data
 
 #: Keys of a message's native form: PydanticAI's own form, and the message of the run that it is a part of.
 FORM: Final = "pydantic_ai"
 _OF: Final = "of"
 _ROLES: Final = {"system-prompt": "system", "user-prompt": "user", "speech": "user"}
-#: The text of a message without words of its own.
-_UNTOLD: Final = "(…)"
 #: The most characters of a call's arguments in the text of a message that has no other text.
 _ARGUMENTS: Final = 2000
 #: The most characters kept of a part that is too large to be stored as a whole.
@@ -213,7 +211,7 @@ def _part_text(part: Any, quiet: AbstractSet[str]) -> str:
     if part.part_kind in _ROLES:
         return prompt_text(getattr(part, "content", None) or getattr(part, "transcript", None))
     if getattr(part, "tool_name", None) in quiet:
-        return _UNTOLD
+        return NO_WORDS
     if isinstance(part, ToolReturnPart):
         return part.model_response_str()
     content = getattr(part, "content", "")
@@ -226,7 +224,7 @@ def _answer(message: ModelResponse, quiet: AbstractSet[str]) -> str:
     if said.strip():
         return said
     return "\n".join(
-        _UNTOLD
+        NO_WORDS
         if part.tool_name in quiet
         else f"({part.tool_name} {_json(part.args_as_dict())[:_ARGUMENTS]})"
         for part in message.parts
@@ -237,7 +235,7 @@ def _answer(message: ModelResponse, quiet: AbstractSet[str]) -> str:
 def _clean(text: str, longest: int) -> str:
     text = clean(text)
     if not text or text.isspace():
-        return _UNTOLD
+        return NO_WORDS
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

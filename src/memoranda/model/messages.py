@@ -13,6 +13,8 @@ from pydantic import Field
 from memoranda.model.records import Record, RecordType, Trust
 from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, Value
 
+#: The text of a message that has no words of its own, such as a call of a memory's tools.
+NO_WORDS: Final = "(…)"
 #: Where frameworks keep the id by which a call and its result know each other.
 _IDS: Final = ("tool_call_id", "tool_use_id", "toolCallId", "call_id", "id")
 #: What frameworks call a result, and a call; a part of the word is enough.

@@ -36,6 +36,8 @@ _LEAST_TO_REORDER: Final = 4
 #: Characters of one text that are compared; longer texts are pasted, not said.
 _MOST_COMPARED: Final = 40_000
 _MOST_PARTS: Final = 400
+#: A text contains a statement if it covers at least this share of it.
+CONTAINED_COVERAGE: Final = 0.75
 _PART_END: Final = re.compile(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029]+|(?<=[。！？])")
 
 
@@ -96,6 +98,17 @@ def coverage(statement: str, text: str) -> float:
     return _share(_word_forms(statement), _terms(text[:_MOST_COMPARED]))
 
 
+def terms_in(text: str) -> frozenset[int]:
+    """Return the hashes of the terms in a text."""
+    text = text[:_MOST_COMPARED]
+    return frozenset(map(term_hash, (*terms_of(text), *_words(text))))
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences and lines of a text."""
+    return [part for part in _PART_END.split(text[:_MOST_COMPARED])[:_MOST_PARTS] if part.strip()]
+
+
 def densest_coverage(statement: str, text: str) -> float:
     """Return the highest coverage of a statement by any two consecutive sentences of a text."""
     wanted = _word_forms(statement)
@@ -112,8 +125,13 @@ def _word_forms(statement: str) -> tuple[frozenset[int], ...]:
 
     The language of a short statement is uncertain, and a text may be detected as another one.
     """
+    return tuple(forms for _, forms in words_with_forms(statement))
+
+
+def words_with_forms(statement: str) -> list[tuple[str, frozenset[int]]]:
+    """Return the words of a statement without filler words, each with the hashes of its possible forms."""
     groups = query_groups(_without_fillers(statement))
-    return tuple(frozenset((*group.hashes, *map(term_hash, _words(group.word)))) for group in groups)
+    return [(group.word, frozenset((*group.hashes, *map(term_hash, _words(group.word))))) for group in groups]
 
 
 def _without_fillers(statement: str) -> str:
@@ -123,14 +141,12 @@ def _without_fillers(statement: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _terms(text: str) -> frozenset[int]:
-    return frozenset(map(term_hash, (*terms_of(text), *_words(text))))
+    return terms_in(text)
 
 
 @lru_cache(maxsize=256)
 def _sentence_pairs(text: str) -> tuple[frozenset[int], ...]:
-    return tuple(
-        _joined_pairs([_terms(part) for part in _PART_END.split(text)[:_MOST_PARTS] if part.strip()])
-    )
+    return tuple(_joined_pairs([_terms(part) for part in sentences_of(text)]))
 
 
 def _joined_pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:

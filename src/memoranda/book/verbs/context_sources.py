@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Literal, NamedTuple
 from uuid import UUID
 
@@ -31,6 +32,7 @@ from memoranda.recall.context.composer import (
     is_users_turn,
     turns_since_silence,
 )
+from memoranda.recall.context.echoes import Echo, Echoes
 from memoranda.text.token_count import Count, estimate
 
 #: As long as what was used waits for more, to be noted in one write.
@@ -181,12 +183,16 @@ class Contexts:
             told = _memories_of(await finding(question, RecordType.MEMORY, limit))
         turns = turns_since_silence(beside.turns, self._services.door.clock(), self._services.window_ttl)
         memories = _chosen([*those_of(Memory, beside.kept), *told, *beside.newest], limit)
+        profile = those_of(ProfileDocument, beside.kept)
+        judge = Echoes([*memories, *profile, *beside.learnt, *_shown(found)], question)
+        passages, echoes = await _passages(found, judge, question, finding, limit)
         material = Material(
             experience=beside.learnt,
-            profile=those_of(ProfileDocument, beside.kept),
+            profile=profile,
             memories=memories,
             episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
-            passages=those_of(Message, _shown(found)),
+            passages=passages,
+            echoes=echoes,
             told_by={
                 one.record.id: hit.id for hit in found for one in hit.folded if one.because is Because.SOURCE
             },
@@ -361,6 +367,22 @@ def _shown(found: Sequence[Hit]) -> list[Record]:
         for hit in found
         for record in (hit.record, *(one.record for one in hit.folded if one.because is not Because.SAME))
     ]
+
+
+async def _passages(
+    found: Sequence[Hit], judge: Echoes, question: str | None, finding: Finding, limit: int
+) -> tuple[list[Message], dict[UUID, Echo]]:
+    """Return the messages found, and those among them that only repeat; if these are many, find others in their place."""
+
+    messages = those_of(Message, _shown(found))
+    echoes = {one.id: why for one in messages if (why := judge.reason(one)) is not None}
+    if question is None or len(found) < limit or len(echoes) <= limit // 3:
+        return messages, echoes
+    known = {message.id for message in messages}
+    further = await finding(question, RecordType.MESSAGE, min(limit * 3, _MOST))
+    others = (message for message in those_of(Message, _shown(further)) if message.id not in known)
+    useful = (message for message in others if judge.reason(message) is None)
+    return [*messages, *islice(useful, len(echoes))], echoes
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:

@@ -17,12 +17,10 @@ from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust, lowest
 from memoranda.text.fence import fenced
 from memoranda.text.scripts import comparable_text, normalised
-from memoranda.text.similarity import coverage, densest_coverage
+from memoranda.text.similarity import CONTAINED_COVERAGE, coverage, densest_coverage
 
 #: A statement is the user's own if the cited words of the user cover at least this share of it.
 OWN_COVERAGE: Final = 0.5
-#: A text contains a statement if two consecutive sentences cover at least this share of it.
-CONTAINED_COVERAGE: Final = 0.75
 #: A message repeats a memory if it covers at least this share of it.
 REPEATED_COVERAGE: Final = 0.25
 #: Kinds that direct the agent; only the user's own words create them.

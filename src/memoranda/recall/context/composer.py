@@ -16,6 +16,7 @@ from memoranda.model.messages import Episode, Message, Thread, native_parts
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import RecordType
 from memoranda.recall.context.blocks import LIVELY, STEADY, ContextEntry, EntryWriter, frame, share, take
+from memoranda.recall.context.echoes import Echo
 from memoranda.text.fence import BLOCKS, PREAMBLE
 from memoranda.text.token_count import Count, estimate
 
@@ -118,7 +119,7 @@ def _caller(messages: Sequence[Message], place: int) -> int:
 
 Counted = Literal["exact", "estimated"]
 #: The reason why something was left out.
-Reason = Literal["budget", "in_conversation", "covered_by_memory"]
+Reason = Literal["budget", "in_conversation", "covered_by_memory"] | Echo
 
 #: An entry takes at most this fraction of the budget, or ``_LEAST`` tokens if that is more.
 PART = 6
@@ -190,6 +191,8 @@ class Material:
     passages: Sequence[Message] = ()
     #: A passage → the memory that says the same and matches better.
     told_by: Mapping[UUID, UUID] = field(default_factory=dict)
+    #: A passage that adds nothing → why: it is left out.
+    echoes: Mapping[UUID, Echo] = field(default_factory=dict)
     #: The thread's newest turns, oldest first.
     turns: Sequence[Message] = ()
     #: True if these are all the turns of the thread.
@@ -236,6 +239,7 @@ class Composer:
         summed_up = material.thread is not None and material.thread.summary
         self._summary = [writer.summary(material.thread)] if material.thread and summed_up else []
         self._covered_by = material.told_by
+        self._echoes = material.echoes
         self._entries: dict[str, list[ContextEntry]] = dict(
             zip(
                 BLOCKS,
@@ -270,7 +274,10 @@ class Composer:
 
     def _drafted(self, budget: int) -> _Draft:
         draft = _Draft()
-        needs = {block: self._need(self._entries[block], block) for block in BLOCKS}
+        useful = self._entries | {
+            _PASSAGES: [entry for entry in self._entries[_PASSAGES] if entry.id not in self._echoes]
+        }
+        needs = {block: self._need(useful[block], block) for block in BLOCKS}
         grants = share(budget, needs)
         left = 0
         for block in STEADY:
@@ -280,15 +287,22 @@ class Composer:
         # The conversation comes first: a message in it is not repeated as a passage.
         left = self._converse(draft, grants[_CONVERSATION] + left)
         spoken = {entry.id for entry in draft.taken[_CONVERSATION]}
-        passages = []
+        # Where the budget left out a memory or a field, its repetition may be the only one who tells it.
+        whole = all(one.reason != "budget" for one in draft.left_out if one.block in STEADY)
+        passages, repetitions = [], []
         for entry in self._entries[_PASSAGES]:
+            echo = self._echoes.get(entry.id)
             if entry.id in spoken:
                 draft.leave([entry], _PASSAGES, "in_conversation")
             elif self._covered_by.get(entry.id) in placed:
                 draft.leave([entry], _PASSAGES, "covered_by_memory")
-            else:
+            elif echo is None:
                 passages.append(entry)
-        self._fill(draft, _PASSAGES, passages, grants[_PASSAGES] + left)
+            elif echo == "repeats_context" and not whole:
+                repetitions.append(entry)
+            else:
+                draft.leave([entry], _PASSAGES, echo)
+        self._fill(draft, _PASSAGES, [*passages, *repetitions], grants[_PASSAGES] + left)
         return draft
 
     def _need(self, entries: Sequence[ContextEntry], block: str) -> int:
