@@ -55,6 +55,15 @@ def test_a_patch_that_changes_nothing_writes_nothing(operations):
     assert at_once(a_patch(*operations), reading).changes == ()
 
 
+def test_an_item_that_one_answer_appends_twice_is_listed_once():
+    twice = a_patch(APPEND, {**APPEND, "value": "Rum"}, {**APPEND, "value": " tea"})
+
+    for reading in (with_profile({"interests": ["films"]}), READING):
+        (change,) = at_once(twice, reading).changes
+        assert isinstance(change, PatchProfile)
+        assert change.set["interests"][-2:] == ["Tea", "Rum"] and len(change.set["interests"]) <= 3
+
+
 def test_what_a_person_set_or_changed_meanwhile_wins():
     reading = with_profile({"age": 20, "home": "Rome", "interests": []})
     (shown,) = reading.profiles

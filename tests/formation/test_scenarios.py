@@ -179,6 +179,17 @@ async def test_4_and_5_what_changed_is_replaced_and_what_is_more_is_added(clock:
         assert profile == {"home": "Boston", "age": 25, "interests": ["jazz", "tea"]}
 
 
+async def test_what_is_said_three_times_in_one_conversation_is_listed_once(clock: HandClock):
+    async with opened("memory://", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        for said in ("I like jazz.", "I really like jazz!", "I like jazz and tea."):
+            await thread.append("user", said)
+        await settle(book, clock)
+
+        assert await book.profile.get("ann", agent="guide") == {"interests": ["jazz", "tea"]}
+        assert await known(book) == ["Likes jazz", "Likes tea"]
+
+
 async def test_6_a_refund_is_an_episode_with_its_tool_call_that_is_found_when_it_is_asked_for_again(
     clock: HandClock,
 ):

@@ -44,7 +44,7 @@ class ProfileEditor:
             self._thread.audience, View(agent=self._thread.agent)
         ):
             return self._left_out(at, "audience", "the document has more readers than this conversation")
-        operations = [dict(one) for one in given.operations if not _already_listed(one, before)]
+        operations = _without_repeated_items(given.operations, before)
         pinned = () if current is None else current.pinned
         patched = apply_patch(None if shown is None else before, operations, shape, pinned=pinned)
         for fault in (*patched.faults, *patched.left_out):
@@ -114,27 +114,41 @@ def _repeated_values(
         value, entries, said = (
             current.body[name],
             current.grounds[name],
-            comparable(_normalised(operation.get("value"))),
+            _said(operation.get("value")),
         )
         if name in fields and not isinstance(value, list):
             continue
         items = value if isinstance(value, list) else [value]
         for item, entry in zip(items, entries, strict=False):
-            if entry and comparable(_normalised(item)) == said and not set(given.sources) <= set(entry):
+            if entry and _said(item) == said and not set(given.sources) <= set(entry):
                 again.setdefault(name, []).append(item)
     return {
         name: items if isinstance(current.body[name], list) else items[0] for name, items in again.items()
     }
 
 
-def _already_listed(operation: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """True if an operation would append an item that the list already has."""
-    path = str(operation.get("path", ""))
-    listed = before.get(path[1:-2].replace("~1", "/").replace("~0", "~")) if path.endswith("/-") else None
-    if operation.get("op") != "add" or not isinstance(listed, list):
-        return False
-    wanted = operation.get("value")
-    return any(comparable(_normalised(one)) == comparable(_normalised(wanted)) for one in listed)
+def _without_repeated_items(
+    operations: Iterable[Mapping[str, Any]], before: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Leave out each operation that appends an item that the list has, or gets from an earlier operation."""
+    kept: list[dict[str, Any]] = []
+    listed: dict[str, list[Any]] = {}
+    for operation in operations:
+        path = str(operation.get("path", ""))
+        if operation.get("op") == "add" and path.endswith("/-"):
+            if path not in listed:
+                held = before.get(path[1:-2].replace("~1", "/").replace("~0", "~"))
+                listed[path] = [_said(one) for one in held] if isinstance(held, list) else []
+            if _said(operation.get("value")) in listed[path]:
+                continue
+            listed[path].append(_said(operation.get("value")))
+        kept.append(dict(operation))
+    return kept
+
+
+def _said(value: Any) -> Any:
+    """Return a value in the form in which two that say the same are equal."""
+    return comparable(_normalised(value))
 
 
 def _normalised(value: Any) -> Any:
