@@ -50,6 +50,13 @@ def test_every_python_block_of_the_readme_is_an_example() -> None:
     assert text.count("```python") == len(_EXAMPLE.findall(text)) > 0
 
 
+def test_no_page_and_no_error_installs_the_product_from_an_index() -> None:
+    """The name is somebody else's on an index of packages, so each install line names a checkout or a wheel."""
+    texts = [*PAGES, *(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"), ROOT / "dev"]
+    bare = re.compile(r"(?:pip install|uv add|uv pip install)[^\n#]*[\s'\"](?:memoranda|commonplace)\b")
+    assert [page.name for page in texts if bare.search(page.read_text("utf-8"))] == []
+
+
 def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs" / "using.md").read_text("utf-8")
     own = (ROOT / "docs" / "embedding.md").read_text("utf-8")

@@ -143,6 +143,20 @@ async def test_a_client_that_vanishes_within_a_write_does_not_keep_others_out(
     assert await contents(address) == ["coffee"]
 
 
+async def test_what_fails_after_an_erasure_is_committed_is_pending_in_its_receipt(
+    address: str, way: Between, engine: PostgresEngine
+):
+    pen = Pen(engine)
+    memory = await pen.remember("tea")
+    assert (await pen.erase(memory)).ids == (memory,)
+    way.wait_for(b"s.name = 'scrubbed'", Fault.HUSH_BEFORE)
+    receipt = await pen.erase(memory)
+    assert way.met.is_set()
+    assert (receipt.state, receipt.repeated) == ("pending", (memory,))
+    assert "does not answer" in receipt.pending_because
+    assert await contents(address) == []
+
+
 async def test_a_write_of_which_a_part_failed_is_not_told_as_kept(address: str, engine: PostgresEngine):
     async def careless(session: Session) -> None:
         await session.run_text("INSERT INTO tombstones (digest, at) VALUES ('x', 1)")
