@@ -373,7 +373,6 @@ async def _passages(
     found: Sequence[Hit], judge: Echoes, question: str | None, finding: Finding, limit: int
 ) -> tuple[list[Message], dict[UUID, Echo]]:
     """Return the messages found, and those among them that only repeat; if these are many, find others in their place."""
-
     messages = those_of(Message, _shown(found))
     echoes = {one.id: why for one in messages if (why := judge.reason(one)) is not None}
     if question is None or len(found) < limit or len(echoes) <= limit // 3:
