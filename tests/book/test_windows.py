@@ -103,3 +103,67 @@ async def test_a_long_silence_ends_the_window_and_nothing_else(
     assert (begun.summary, begun.has_earlier) == ("They spoke of tea.", True)
     with pytest.raises(InvalidInput):
         await thread.window(max_gap=timedelta())
+
+
+async def test_a_window_begins_with_the_threads_system_message_however_long_the_thread_is(
+    book: memoranda.Book, clock: HandClock
+) -> None:
+    thread = await book.thread("ana", agent="guide")
+    await thread.append("system", "You are a guide. Never recommend museums.")
+    for number in range(200):
+        await thread.append("user", f"Question {number} about the weather in Lisbon")
+        await thread.append("assistant", f"Answer {number}: sunny")
+    window = await thread.window(200)
+    assert (window.messages[0].seq, window.messages[1].role) == (1, "user")
+    assert window.messages[-1].content == "Answer 199: sunny" and window.tokens <= 200 and window.has_earlier
+    anchored = await thread.window(200, keep_first=2)
+    assert [message.seq for message in anchored.messages[:3]] == [1, 2, 3]
+    assert anchored.messages[3].role == "user" and anchored.tokens <= 200
+    few = await thread.window(100_000, limit=5, keep_first=2)
+    assert [message.seq for message in few.messages] == [1, 2, 3, 400, 401]
+    clock.advance(days=3)
+    assert (await thread.window(200, keep_first=2)).messages == ()
+    await thread.append("user", "And today?")
+    assert [message.seq for message in (await thread.window(200)).messages] == [1, 402]
+
+
+async def test_a_system_message_that_is_longer_than_the_budget_is_left_out(book: memoranda.Book) -> None:
+    thread = await book.thread("ana")
+    await thread.append("system", "words " * 200)
+    await thread.append("user", "hello")
+    window = await thread.window(60)
+    assert [message.content for message in window.messages] == ["hello"]
+    # One that fits stays, also if no turn fits beside it.
+    other = await book.thread("ana")
+    await other.append("system", "Be brief.")
+    await other.append("user", "words " * 200)
+    assert [message.content for message in (await other.window(60)).messages] == ["Be brief."]
+
+
+async def test_the_token_count_of_a_message_is_stored_and_used_by_the_window(book: memoranda.Book) -> None:
+    thread = await book.thread("ana")
+    await thread.append(
+        [
+            {"role": "user", "content": "What's the status of my refund?", "token_count": 12},
+            {"role": "assistant", "content": "Let me look that up for you.", "token_count": 900},
+        ]
+    )
+    await thread.append("user", "And?", token_count=1)
+    assert [message.token_count for message in await thread.newest()] == [12, 900, 1]
+    whole = await thread.window(1000)
+    assert (whole.tokens, whole.counted, len(whole.messages)) == (12 + 900 + 1 + 3 * 4, "exact", 3)
+    assert [message.content for message in (await thread.window(500)).messages] == ["And?"]
+    # A counter of the caller's is for the model that is to read them.
+    assert (await thread.window(1000, count=len)).tokens == 31 + 28 + 4 + 3 * 4
+    await thread.append("assistant", "It is on its way.")
+    assert (await thread.window(1000)).counted == "estimated"
+    for wrong in (-1, 1.5, "12", True):
+        with pytest.raises(InvalidInput, match="token_count"):
+            await thread.append("user", "Hello", token_count=wrong)  # type: ignore[arg-type]
+
+
+async def test_a_limit_or_a_number_of_first_steps_that_cannot_be_is_refused(book: memoranda.Book) -> None:
+    thread = await book.thread("ana")
+    for wrong in ({"limit": 0}, {"limit": 2001}, {"keep_first": -1}, {"keep_first": 101}):
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            await thread.window(**wrong)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memoranda.model.messages import Message
 from memoranda.recall.context.composer import choose, is_users_turn
+from memoranda.recall.context.first_steps import Measure, fit
 from tests.recall.test_context import message
 
 FORMS: dict[str, tuple[Any, Any]] = {
@@ -125,3 +126,86 @@ def test_every_window_begins_with_a_user_and_parts_nothing(roles: str, budget: i
                 before -= 1
             # A tool's result stands in it with whatever it answers, and all between.
             assert before < 0 or set(range(before, place)) <= set(window)
+
+
+def kept(
+    turns: list[Message],
+    budget: int = 100,
+    limit: int = 100,
+    keep_first: int = 0,
+    read: int | None = None,
+) -> list[int]:
+    """The places of a window's messages, of which the newest ``read`` are known beside the thread's beginning."""
+    newest = turns if read is None else turns[-read:]
+    room = Measure(budget, limit, lambda _: 1)
+    whole = len(newest) == len(turns)
+    found = fit(turns[:40], newest, room, whole=whole, keep_first=keep_first)
+    return [] if found is None else [one.seq - 1 for one in found.messages]
+
+
+def test_the_leading_system_messages_stay_with_the_newest_turns() -> None:
+    turns = thread("ss", "ua" * 3)
+    assert kept(turns, 8) == list(range(8))
+    assert kept(turns, 4) == [0, 1, 6, 7]
+    assert kept(turns, 4, read=3) == [0, 1, 6, 7]
+    # A system message in the middle is a message like any other.
+    assert kept(thread("ua", "sua"), 2) == [3, 4]
+
+
+def test_first_steps_stay_if_they_are_asked_for() -> None:
+    turns = thread("s", "ua" * 5)
+    assert kept(turns, 5) == [0, 7, 8, 9, 10]
+    assert kept(turns, 5, keep_first=2) == [0, 1, 2, 9, 10]
+    assert kept(turns, 5, keep_first=2, read=4) == [0, 1, 2, 9, 10]
+    # The newest turn goes first: there is room for one first step, then for none.
+    assert kept(turns, 4, keep_first=2) == [0, 1, 9, 10]
+    assert kept(turns, 3, keep_first=2) == [0, 9, 10]
+    # A thread that fits is whole, whatever is asked for.
+    assert kept(turns, 11, keep_first=1) == list(range(11))
+
+
+def test_first_steps_are_not_parted_from_the_results_of_their_calls() -> None:
+    call, result = FORMS["chat completions"]
+    turns = thread("ua", "t", "a", "ua" * 3, natives={1: call, 2: result})
+    assert kept(turns, 7, keep_first=2) == [0, 1, 2, 6, 7, 8, 9]
+    assert kept(turns, 4, keep_first=2) == [0, 8, 9]
+
+
+def test_a_long_first_run_keeps_its_first_and_its_newest_steps() -> None:
+    turns = thread("u", "at" * 10, "a")
+    assert kept(turns, 6, keep_first=3) == [0, 1, 2, 19, 20, 21]
+
+
+def test_a_window_holds_no_more_messages_than_its_limit() -> None:
+    turns = thread("s", "ua" * 5)
+    assert kept(turns, limit=3) == [0, 9, 10]
+    assert kept(turns, limit=5, keep_first=2) == [0, 1, 2, 9, 10]
+    assert kept(thread("u", "at" * 10), limit=4) == [0, 19, 20]
+    assert kept(turns, limit=1) == []
+
+
+@given(
+    st.text("s", max_size=3),
+    st.text("uatts", max_size=30),
+    st.integers(0, 34),
+    st.integers(1, 34),
+    st.integers(0, 6),
+    st.integers(1, 40),
+)
+def test_every_window_keeps_its_limits_and_the_beginning_and_parts_nothing(
+    system: str, roles: str, budget: int, limit: int, keep_first: int, read: int
+) -> None:
+    roles = system + roles
+    turns = thread(roles)
+    window = kept(turns, budget, limit, keep_first, min(read, len(turns)) or None)
+    assert len(window) <= min(budget, limit) and window == sorted(set(window))
+    if not window:
+        return
+    lead = len(roles) - len(roles.lstrip("s"))
+    assert window[:lead] == list(range(lead))
+    for place in window:
+        before = place
+        while before >= 0 and roles[before] == "t":
+            before -= 1
+        if before >= lead and place - before < read:
+            assert before in window

@@ -25,6 +25,8 @@ class MessageFields(TypedDict, total=False):
     trust: str | None
     #: The message in its framework's own form, as JSON values.
     native: Any
+    #: Its tokens, as your model counts them; windows use it instead of an estimate.
+    token_count: int | None
     #: As in OpenAI's chat API: the speaker, a message's tool calls, and the call that a tool answers.
     name: str | None
     tool_calls: Sequence[Mapping[str, Any]] | None

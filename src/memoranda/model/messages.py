@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from memoranda.model.records import Record, RecordType, Trust
 from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, Value
@@ -146,6 +146,7 @@ class Thread(Record):
 
 
 Role = Literal["user", "assistant", "system", "tool"]
+TokenCount = Annotated[int, Strict(), Field(ge=0, le=10_000_000)]
 
 
 class Message(Record):
@@ -167,6 +168,8 @@ class Message(Record):
     trust: Trust = Trust.USER
     #: The message in its framework's own form, tool calls and all.
     native: Data = None
+    #: Its tokens, as the application counted them for its model.
+    token_count: TokenCount | None = None
 
     def passage_text(self) -> str:
         """Return the content; the speaker and a colon come before it if a speaker is named."""

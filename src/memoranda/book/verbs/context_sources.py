@@ -5,35 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.services import Services
-from memoranda.errors import MemorandaError, NotFound
+from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
+from memoranda.errors import MemorandaError
 from memoranda.model.experience_lines import ExperienceLine, serves
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.passages import Use
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.query import Because, Filter, Hit, Page
+from memoranda.model.query import Because, Filter, Hit
 from memoranda.model.records import WHOLE, Owner, OwnerKind, Record, RecordType, View, those_of
-from memoranda.model.values import canonical
 from memoranda.ports import Scan
 from memoranda.recall.context.composer import (
     PART,
     Composer,
     Context,
     Material,
-    Window,
-    choose,
     is_users_turn,
     turns_since_silence,
 )
 from memoranda.recall.context.echoes import Echo, Echoes
-from memoranda.text.token_count import Count, estimate
+from memoranda.text.token_count import Count
 
 #: As long as what was used waits for more, to be noted in one write.
 _TOGETHER_SECONDS = 0.2
@@ -117,17 +115,11 @@ _NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_fir
 _LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
 _LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
 
-#: Turns that are read at a time: one for so many tokens of the budget, so few at least and so many at most.
-_TOKENS_A_TURN, _FEWEST_AT_A_TIME, _MOST_AT_A_TIME = 40, 20, 100
-#: As far back as a window reaches.
-_MOST_TURNS = 2000
 #: The fewest tokens of a turn in a conversation: its label's, and one for so many bytes.
 _LABEL, _BYTES_A_TOKEN = 12, 6
 #: So much of a turn is enough of a question.
 _QUESTION = 2000
 _MOST = 1000
-#: What a model's own form costs around every message.
-_AROUND = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +207,8 @@ class Contexts:
             agent = Owner(tenant=self._services.tenant, kind=OwnerKind.AGENT, id=view.agent)
             scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
         if thread is not None:
-            scans.append(Scan(owner, view, _itself(thread), None, 1))
-            scans.append(Scan(owner, view, _turns_of(thread), None, _page_of(budget)))
+            scans.append(Scan(owner, view, itself(thread), None, 1))
+            scans.append(Scan(owner, view, turns_of(thread), None, page_of(budget)))
         pages = await self._services.engine.scans(scans)
         users = self._services.door.limits.experience_min_users
         read = [record for page in pages[1:] for record in page.records]
@@ -243,108 +235,9 @@ class Contexts:
         )
 
 
-async def window(
-    services: Services,
-    owner: Owner,
-    view: View,
-    thread: UUID,
-    budget: int,
-    count: Count | None,
-    summary: str | None,
-    ttl: timedelta | None = None,
-) -> Window:
-    """Return the newest messages of a thread that fit into the budget, with a summary of the older ones.
-
-    Without a given one it is the thread's own, where turns are left out. A silence of more than ``ttl`` ends it.
-    """
-    counter = estimate if count is None else count
-    counted: Literal["exact", "estimated"] = "estimated" if count is None else "exact"
-    costs: dict[UUID, int] = {}
-
-    def cost(message: Message) -> int:
-        if message.id not in costs:
-            costs[message.id] = _AROUND + max(map(counter, _forms(message)))
-        return costs[message.id]
-
-    itself = Scan(owner, view, _itself(thread), None, 1)
-    newest = Scan(owner, view, _turns_of(thread), None, _page_of(budget))
-    found, first = await services.engine.scans([itself, newest])
-    read, whole = await newest_turns(services, owner, view, thread, budget, cost, first=first)
-    turns = turns_since_silence(read, services.door.clock(), ttl)
-    whole = whole and len(turns) == len(read)
-    if summary is None:
-        all_fit = whole and sum(map(cost, turns)) <= budget
-        summary = "" if all_fit else _summary_of(found)
-    spent = counter(summary) if summary else 0
-    kept = summary if spent <= budget else ""
-    chosen = choose(turns, budget - spent if kept else budget, cost, whole=whole)
-    if chosen is None and kept:
-        # What was said last matters more than what was said of it before.
-        chosen = choose(turns, budget, cost, whole=whole)
-        kept = summary if chosen is None else ""
-    messages = chosen.of(turns) if chosen else []
-    tokens = sum(map(cost, messages)) + (spent if kept else 0)
-    earlier = not whole or (chosen.start > 0 if chosen else bool(turns))
-    skipped = chosen.resumes - chosen.start - 1 if chosen else 0
-    return Window(tuple(messages), kept, tokens, counted, earlier, skipped)
-
-
-def _forms(message: Message) -> list[str]:
-    """Return the texts that a model may get for a message: its content, and the JSON of its framework's form if stored."""
-    return (
-        [message.content] if message.native is None else [message.content, canonical(message.native).decode()]
-    )
-
-
-async def newest_turns(
-    services: Services,
-    owner: Owner,
-    view: View,
-    thread: UUID,
-    budget: int,
-    cost: Callable[[Message], int],
-    *,
-    first: Page | None = None,
-) -> tuple[list[Message], bool]:
-    """Return a thread's newest messages, oldest first, a few more than fit; and True if these are all of them."""
-    only = _turns_of(thread)
-    turns: list[Message] = []
-    cursor: str | None = None
-    spent = 0
-    while True:
-        page = first or await services.engine.scan(owner, view, only, cursor, _page_of(budget))
-        first = None
-        read = those_of(Message, page.records)
-        turns += read
-        spent += sum(map(cost, read))
-        cursor = page.cursor
-        if not turns and thread not in await services.engine.get(owner, view, [thread]):
-            raise NotFound(f"no thread {thread} that this view may see")
-        # Beyond the budget one reads on only to where a user's turn began what is the newest now.
-        enough = spent > budget and any(map(is_users_turn, turns))
-        if cursor is None or enough or len(turns) >= _MOST_TURNS:
-            return turns[::-1], cursor is None
-
-
-def _page_of(budget: int) -> int:
-    return min(max(budget // _TOKENS_A_TURN, _FEWEST_AT_A_TIME), _MOST_AT_A_TIME)
-
-
 def _at_least(turn: Message, budget: int) -> int:
     """Return the fewest tokens a turn may take, without counting them; so more turns are read than fit, never too few."""
     return _LABEL + min(len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART)
-
-
-def _itself(thread: UUID) -> Filter:
-    return Filter(types=frozenset({RecordType.THREAD}), thread=thread)
-
-
-def _summary_of(page: Page) -> str:
-    return next((thread.summary for thread in those_of(Thread, page.records)), "")
-
-
-def _turns_of(thread: UUID) -> Filter:
-    return Filter(types=frozenset({RecordType.MESSAGE}), thread=thread, newest_first=True)
 
 
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:

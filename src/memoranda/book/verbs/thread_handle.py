@@ -21,7 +21,7 @@ from memoranda.book.input import (
 from memoranda.book.message_input import drafts_in, message_of
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
-from memoranda.book.verbs.context_sources import window
+from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.ledger import Receipt
@@ -115,23 +115,37 @@ class ThreadHandle:
         self,
         budget: int = 2000,
         *,
+        limit: int = 2000,
+        keep_first: int = 0,
         summary: str | None = None,
         count: Count | None = None,
         max_gap: timedelta | None = None,
     ) -> Window:
-        """Return the thread's newest turns within a budget of tokens: from a user's turn on, tool calls with results.
+        """Return the newest turns within a budget of tokens and at most ``limit`` messages, tool calls with their results.
 
-        ``summary`` is what the caller keeps of older turns; it has its place, and is counted. Without it, the thread's
-        own is taken where turns are left out. ``count`` counts tokens as the model does that is to read them; without
-        it they are estimated. A silence of more than ``max_gap`` ends the window: what was said before stays out of it.
-        Without it the book's setting holds.
+        The system messages that the thread begins with come first. ``keep_first`` also keeps about so many of its first
+        steps, from the first user's turn on. ``summary`` is what the caller keeps of older turns; it is counted, and
+        comes before them. Without it, the thread's own is taken where turns are left out. ``count`` counts tokens as the
+        model does that is to read them; without it a message costs its ``token_count``, or an estimate. A silence of more
+        than ``max_gap`` ends the window: turns before it stay out. Without it the book's setting holds.
         """
-        room = as_count(budget, "budget", 1)
         text = None if summary is None else as_text(summary, "summary")
         if max_gap is not None and (not isinstance(max_gap, timedelta) or max_gap <= timedelta()):
             raise InvalidInput("max_gap: give a timedelta longer than zero", field="max_gap")
-        lasts = self._services.window_ttl if max_gap is None else max_gap
-        return await window(self._services, self.owner, self._view, self.id, room, count, text, lasts)
+        steps = as_count(keep_first, "keep_first")
+        if steps > MOST_FIRST:
+            raise InvalidInput(
+                f"keep_first: {steps} is too many; give at most {MOST_FIRST}", field="keep_first"
+            )
+        asked = WindowRequest(
+            as_count(budget, "budget", 1),
+            as_limit(limit, 2000),
+            steps,
+            text,
+            count,
+            self._services.window_ttl if max_gap is None else max_gap,
+        )
+        return await window(self._services, self.owner, self._view, self.id, asked)
 
     async def set(
         self, *, operation: str | None = None, expect: int | None = None, **fields: Unpack[ThreadFields]

@@ -67,7 +67,7 @@ def append_command(session: Session, party: Owner, words: Sequence[str], who: Wh
     """Add messages to a thread, all of them or none.
 
     Give one message as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are read
-    as JSON Lines: {"role": "user", "content": "…"}, with speaker, agent, observed_at, trust and native as options.
+    as JSON Lines: {"role": "user", "content": "…"}, with speaker, agent, observed_at, trust, native, token_count as options.
     Without --thread and --name, a new thread is created.
     """
     if given["thread"] is not None and given["name"] is not None:

@@ -26,7 +26,7 @@ _BEFORE = -1
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The newest turns of a thread that fit into a budget."""
+    """The newest turns of a thread that fit into a budget, after its leading system messages."""
 
     messages: tuple[Message, ...]
     #: A summary of older turns: the caller's, or the thread's if turns are left out. It is counted in ``tokens`` and
@@ -34,9 +34,9 @@ class Window:
     summary: str
     tokens: int
     counted: Literal["exact", "estimated"]
-    #: True if the thread has older messages than these.
+    #: True if turns before the newest ones are left out.
     has_earlier: bool
-    #: Messages left out after the first one: the middle of a run that is too long for the budget.
+    #: Messages left out of the newest run, because it is too long: those between its question and its newest steps.
     skipped: int
 
     def __repr__(self) -> str:
@@ -65,24 +65,31 @@ class ChosenTurns(NamedTuple):
 
 
 def choose(
-    messages: Sequence[Message], budget: int, cost: Callable[[Message], int], *, whole: bool
+    messages: Sequence[Message],
+    budget: int,
+    cost: Callable[[Message], int],
+    *,
+    whole: bool,
+    limit: int | None = None,
 ) -> ChosenTurns | None:
-    """Choose as many of a thread's newest messages as fit; None if not even one user's turn does.
+    """Choose as many of a thread's newest messages as fit, at most ``limit``; None if not even one user's turn does.
 
     ``messages`` are in order and end with the newest. ``whole`` is True if they begin with the thread's first.
     """
+    # The place from which on there are not too many messages.
+    few = 0 if limit is None else max(len(messages) - limit, 0)
     costs = [cost(message) for message in messages]
     behind = [*accumulate(reversed(costs), initial=0)][::-1]
-    clean = _clean(messages, whole)
+    clean = clean_places(messages, whole)
     starts = [place for place, message in enumerate(messages) if clean[place] and is_users_turn(message)]
     for start in starts:
-        if behind[start] <= budget:
+        if behind[start] <= budget and start >= few:
             return ChosenTurns(start, start + 1)
-    if not starts or costs[starts[-1]] > budget:
+    if not starts or costs[starts[-1]] > budget or (limit is not None and limit < 1):
         return None
     start = starts[-1]
     left = budget - costs[start]
-    places = range(start + 1, len(messages) + 1)
+    places = range(max(start, few) + 1, len(messages) + 1)
     return ChosenTurns(start, next(place for place in places if clean[place] and behind[place] <= left))
 
 
@@ -91,7 +98,7 @@ def is_users_turn(message: Message) -> bool:
     return message.role == "user" and not any(part.is_result for part in native_parts(message.native))
 
 
-def _clean(messages: Sequence[Message], whole: bool) -> list[bool]:
+def clean_places(messages: Sequence[Message], whole: bool) -> list[bool]:
     """Return for each position, and for the end, whether a window may begin there without separating a tool call."""
     called: dict[str, int] = {}
     separated = [0] * (len(messages) + 2)

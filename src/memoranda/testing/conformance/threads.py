@@ -66,6 +66,7 @@ class ThreadSuite(Suite):
             trust=Trust.WEB,
             native={"calls": [{"name": "x", "nested": [1, 2.5, None, True, "é"]}]},
             observed_assumed=True,
+            token_count=12,
         )
         receipt = await pen.write(Append(thread, (given,), (b"",)))
         assert await pen.read(given.id) == given.changed(seq=1, recorded_at=receipt.at)
