@@ -16,7 +16,7 @@ from uuid import UUID
 import memoranda
 from memoranda import Book, MemorandaError, Receipt, ThreadHandle
 from memoranda.assembly import engine_addresses
-from memoranda.book.admin.backup_files import noted_erasures
+from memoranda.book.admin.erasure_notes import read_notes
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
@@ -218,7 +218,7 @@ class Check:
 
     def _check_backup(self, backup: Path, said: _Said) -> None:
         try:
-            noted = {str(id) for id in noted_erasures(backup).records}
+            noted = {str(id) for id in read_notes(backup).erasures.records}
         except ValueError as error:
             raise Lost(f"what was forgotten since the backup cannot be read: {error}") from error
         if unknown := said.noted - noted:

@@ -83,6 +83,6 @@ OMISSIONS: dict[str, Omission] = {
     ),
     "what a killed forgetting left": _skipping(Backups.forget, "await _clear_leftover(Path(path))"),
     "notes beside backups": _skipping(
-        note_erasure, "await asyncio.to_thread(_note_beside, Path(path), job.payload)"
+        note_erasure, "await asyncio.to_thread(note_beside, Path(path), job.payload)"
     ),
 }

@@ -1,15 +1,19 @@
-"""Capabilities that only some engines have: notify workers, and search shelves too large for memory."""
+"""Capabilities that only some engines have: notify workers, search shelves too large for memory, and copy themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.model.book_facts import Progress, Prove
+from memoranda.model.ledger import Erasures
 from memoranda.model.passages import PassageRows
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, View
@@ -113,3 +117,17 @@ class SearchesLargeShelves(Protocol):
     @property
     def large_shelves(self) -> LargeShelfIndex:
         """The engine's index of its large shelves."""
+
+
+@runtime_checkable
+class CopiesItself(Protocol):
+    """Capability of an engine: write a copy of its whole book while the book is in use."""
+
+    async def backup(self, target: Path, progress: Progress | None, prove: Prove | None = None) -> None:
+        """Write a verified copy. The target must not exist; ``prove`` may refuse the copy before it gets that name."""
+
+    async def known_backups(self) -> tuple[str, ...]:
+        """Return the paths of the book's own copies."""
+
+    async def reapply(self, erasures: Erasures, at: datetime) -> int:
+        """Erase from a copy what its original has erased since; return how many records were erased."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.book_facts import BookFacts, Findings, Progress, Prove
+from memoranda.model.book_facts import BookFacts, Findings, Progress
 from memoranda.model.book_rows import (
     Arrival,
     BookFrame,
@@ -220,6 +219,9 @@ class Erasure(Protocol):
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
         """Erase the target and everything derived only from it, in one commit."""
 
+    async def erasures(self) -> Erasures:
+        """Return the ids of everything that was ever erased from this book; they have no content."""
+
     async def scrub(self) -> Scrubbed:
         """Clear the engine's own files of erased data; the result names what prevents it."""
 
@@ -257,23 +259,6 @@ class Maintenance(Protocol):
         """Finish running calls and close files and connections."""
 
 
-@runtime_checkable
-class CopiesItself(Protocol):
-    """Capability of an engine: write a copy of its whole book while the book is in use."""
-
-    async def backup(self, target: Path, progress: Progress | None, prove: Prove | None = None) -> None:
-        """Write a verified copy. The target must not exist; ``prove`` may refuse the copy before it gets that name."""
-
-    async def known_backups(self) -> tuple[str, ...]:
-        """Return the paths of the book's own copies."""
-
-    async def erasures(self) -> Erasures:
-        """Return the ids of everything that was ever erased from this book; they have no content."""
-
-    async def reapply(self, erasures: Erasures, at: datetime) -> int:
-        """Erase from a copy what its original has erased since; return how many records were erased."""
-
-
 class Moves(Protocol):
     """Reads and writes a book as pieces: one record with all its versions, or one ledger entry, alike on every engine.
 
@@ -281,7 +266,10 @@ class Moves(Protocol):
     """
 
     async def whereabouts(self) -> Whereabouts:
-        """Return which book this is, and the marks that say it is copied or is a copy."""
+        """Return which book this is, and the marks that say it is copied, is a copy or is a backup."""
+
+    async def mark_backup(self, id: str | None) -> None:
+        """Mark the book as the backup with this id, or remove that mark."""
 
     async def eras(self, after: bytes, limit: int) -> list[bytes]:
         """Return ids of eras (an owner's life between two whole erasures) after this one, in order, ended ones included."""

@@ -20,7 +20,8 @@ import memoranda
 from memoranda import Busy, Corrupt, InvalidInput, Owner, StorageError
 from memoranda.assembly import open_engine
 from memoranda.assembly.job_handlers import upkeep
-from memoranda.book.admin.backup_files import Backups, noted_erasures, restore
+from memoranda.book.admin.backup_files import Backups, Restored, restore
+from memoranda.book.admin.erasure_notes import read_notes
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.records import WHOLE
@@ -48,6 +49,7 @@ async def test_a_backup_is_proven_and_opens_as_a_book(book: memoranda.Book, tmp_
         assert (await copy.get("ana", told.id, agent="coach")).id == told.id
     with pytest.raises(InvalidInput, match="target"):
         await book.backup(tmp_path / "copy.db")
+    assert (tmp_path / "copy.db.erasures").read_text().count("\n") == 1
 
 
 async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
@@ -62,7 +64,7 @@ async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
     await asyncio.wait([making])
     receipt = await book.forget("ana", told.id, agent="coach")
     assert [Path(path).name for path in receipt.still_in] == ["copy.db"]
-    assert noted_erasures(tmp_path / "copy.db").records == (told.id,)
+    assert read_notes(tmp_path / "copy.db").erasures.records == (told.id,)
 
 
 async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ async def test_forgetting_in_parallel_reaches_every_backup(tmp_path: Path) -> No
         )
         assert all(receipt.still_in == () for receipt in receipts)
     assert found(tmp_path, "canary") == set()
-    assert set(noted_erasures(tmp_path / "copy.db").records) == {memory.id for memory in told}
+    assert set(read_notes(tmp_path / "copy.db").erasures.records) == {memory.id for memory in told}
 
 
 async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> None:
@@ -116,8 +118,8 @@ async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> 
         await book.backup(tmp_path / "copy.db")
         await book.forget("ana", told.id, agent="coach")
         await book.forget("ben", everything=True, view="owner")
-    removed = await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
-    assert removed == 2
+    done = await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+    assert done == Restored(2, "")
     assert "restored.db" not in found(tmp_path, "canary")
     async with memoranda.open(tmp_path / "restored.db") as restored:
         assert (await restored.get("ana", kept.id, agent="coach")).id == kept.id
@@ -147,7 +149,7 @@ async def test_a_restore_that_is_interrupted_leaves_no_book_and_can_be_made_agai
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     assert (erased, list(tmp_path.glob("restored*"))) == (["ana", "ben"], [])
     monkeypatch.undo()
-    assert await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now()) == 2
+    assert (await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())).removed == 2
     assert "restored.db" not in found(tmp_path, "canary")
 
 
@@ -155,16 +157,18 @@ async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_pat
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         await book.backup(tmp_path / "copy.db")
-        (tmp_path / "copy.db.erasures").write_bytes(b'{"records": ["01')
+        with (tmp_path / "copy.db.erasures").open("ab") as notes:
+            notes.write(b'{"records": ["01')
         await book.forget("ana", told.id, agent="coach")
-    assert noted_erasures(tmp_path / "copy.db").records == (told.id,)
-    assert await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now()) == 1
+    assert read_notes(tmp_path / "copy.db").erasures.records == (told.id,)
+    assert (await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())).removed == 1
 
 
 async def test_a_note_that_cannot_be_written_waits_with_the_erasure_done(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         await book.backup(tmp_path / "copy.db")
+        (tmp_path / "copy.db.erasures").unlink()
         (tmp_path / "copy.db.erasures").mkdir()
         receipt = await book.forget("ana", told.id, agent="coach")
         assert receipt.state == "complete"
@@ -187,9 +191,9 @@ async def test_a_note_that_a_crash_left_undone_is_done_by_the_worker(tmp_path: P
         await book.backup(tmp_path / "copy.db")
         # As far as the commit, and no further.
         await book.engine.erase(Target(Owner(id="ana"), WHOLE, Actor("owner"), (told.id,)), utc_now())
-        assert noted_erasures(tmp_path / "copy.db").records == ()
+        assert read_notes(tmp_path / "copy.db").erasures.records == ()
         await book.worker.drain()
-    assert noted_erasures(tmp_path / "copy.db").records == (told.id,)
+    assert read_notes(tmp_path / "copy.db").erasures.records == (told.id,)
 
 
 async def test_forgetting_and_restoring_open_nothing_to_others(tmp_path: Path) -> None:
@@ -341,12 +345,12 @@ async def test_the_notes_beside_a_backup_are_not_written_through_a_link(
     other = tmp_path / "diary.txt"
     other.write_text("dear diary")
     notes = tmp_path / "one.db.erasures"
-    notes.unlink(missing_ok=True)
+    notes.unlink()
     notes.symlink_to(other)
     receipt = await book.forget("ana", told.id, agent="coach")
     assert other.read_text() == "dear diary"
     assert "notes beside the backups" in receipt.left_to_do
-    assert noted_erasures(tmp_path / "two.db").records == (told.id,)
+    assert read_notes(tmp_path / "two.db").erasures.records == (told.id,)
 
 
 @pytest.mark.parametrize("how", ["fails", "is cancelled"])

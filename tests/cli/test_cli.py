@@ -186,6 +186,20 @@ def test_a_backup_restores_without_what_was_forgotten_since(shell: Shell) -> Non
     assert "Keeps bees" in listed
     assert "canary" not in listed
     shell.run("restore", "copy.db", "restored.db", code=2)
+    (shell.folder / "copy.db.erasures").unlink()
+    refused = shell.run("restore", "copy.db", "again.db", code=2)
+    assert "copy.db.erasures is missing" in refused
+    assert "--without-erasures" in refused
+    assert shell.json("restore", "copy.db", "again.db", "--erasures", "book.db")["warning"] == ""
+    accepted = shell.done("restore", "copy.db", "third.db", "--without-erasures")
+    assert "copy.db.erasures is missing" in accepted.stderr
+
+
+def test_what_is_no_backup_is_refused_under_its_own_name(shell: Shell) -> None:
+    (shell.folder / "diary.txt").write_text("dear diary " * 1000)
+    refused = shell.run("restore", "diary.txt", "z.db", code=12)
+    assert "diary.txt" in refused
+    assert "z.db" not in refused
 
 
 def test_the_doctor_finds_a_fresh_book_in_health(shell: Shell) -> None:

@@ -11,7 +11,7 @@ import memoranda
 from memoranda import Moved, StorageError, UnfinishedCopy
 from memoranda.assembly import open_engine
 from memoranda.book.admin import book_copy
-from memoranda.book.admin.backup_files import noted_erasures
+from memoranda.book.admin.erasure_notes import read_notes
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.book_rows import Departure
 from memoranda.model.changes import JobDraft
@@ -40,6 +40,7 @@ async def test_an_erasure_that_cannot_be_noted_beside_a_backup_leaves_the_book_w
     await Pen(engine, ANN).erase(told.id)
     await engine.close()
     # A folder in the place of the notes: they cannot be opened.
+    (tmp_path / "backup.db.erasures").unlink()
     (tmp_path / "backup.db.erasures").mkdir()
     monkeypatch.setattr(book_copy, "_MANY_JOBS", 1)
     with pytest.raises(StorageError, match=r"backup\.db\.erasures"):
@@ -47,7 +48,7 @@ async def test_an_erasure_that_cannot_be_noted_beside_a_backup_leaves_the_book_w
     await said(place, "goes on")
     (tmp_path / "backup.db.erasures").rmdir()
     await move(place, tmp_path / "there.db")
-    assert told.id in noted_erasures(tmp_path / "backup.db").records
+    assert told.id in read_notes(tmp_path / "backup.db").erasures.records
 
 
 async def test_a_book_that_begins_to_move_while_it_is_opened_is_opened_to_be_read(

@@ -12,8 +12,9 @@ import pytest
 import memoranda
 from memoranda import InvalidInput, Moved, OperationReused, StorageError, worker
 from memoranda.assembly import open_engine
-from memoranda.book.admin.backup_files import NOTE, noted_erasures
+from memoranda.book.admin.backup_files import NOTE
 from memoranda.book.admin.book_copy import CopyRun
+from memoranda.book.admin.erasure_notes import read_notes
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.book_rows import Departure, Piece
 from memoranda.model.changes import Job, JobDraft
@@ -232,9 +233,9 @@ async def test_an_erasure_that_waits_to_be_noted_beside_backups_is_noted_before_
     await Pen(engine, ANN).erase(told.id)
     assert NOTE in {job.kind for job in await engine.jobs(None, 10)}
     await engine.close()
-    assert noted_erasures(tmp_path / "backup.db").records == ()
+    assert read_notes(tmp_path / "backup.db").erasures.records == ()
     await move(place, tmp_path / "there.db")
-    assert told.id in noted_erasures(tmp_path / "backup.db").records
+    assert told.id in read_notes(tmp_path / "backup.db").erasures.records
 
 
 async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten(
@@ -254,4 +255,4 @@ async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten
         monkeypatch.setattr(book.engine, "erase", just_in_time)
         assert (await book.forget("ann", told.id, view="owner")).ids == (told.id,)
     await move(place, tmp_path / "there.db")
-    assert told.id in noted_erasures(tmp_path / "backup.db").records
+    assert told.id in read_notes(tmp_path / "backup.db").erasures.records

@@ -198,6 +198,8 @@ class Whereabouts(NamedTuple):
     arrival: Arrival | None
     #: The id of the copy that made this book; None if no copy did. Backups of the book keep it, copies and exports do not.
     made_by: str | None = None
+    #: The id of the backup that this book is; None if it is not a backup, or one that an earlier version made.
+    backup: str | None = None
 
 
 #: The name under which an engine stores the key of the book's digests.
@@ -206,6 +208,8 @@ SECRET = "secret"
 DEPARTURE, ARRIVAL = "departure", "arrival"
 #: The name under which an engine stores ``Whereabouts.made_by``. It is not a mark and refuses nobody.
 MADE_BY = "made_by"
+#: The name under which an engine stores ``Whereabouts.backup``. It refuses nobody, either.
+BACKUP = "backup"
 
 
 def position_key(position: int) -> bytes:

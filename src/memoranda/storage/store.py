@@ -250,6 +250,9 @@ class Store(ABC):
     async def whereabouts(self) -> Whereabouts:
         return await self.read(lambda: copies.whereabouts(self.address))
 
+    async def mark_backup(self, id: str | None) -> None:
+        await self.write(lambda: copies.mark_backup(id), alone=True)
+
     async def eras(self, after: bytes, limit: int) -> list[bytes]:
         return await self.read(lambda: ask(ErasAfter(after, limit)))
 
@@ -303,6 +306,9 @@ class Store(ABC):
             removed += len(receipt.ids)
         await self.write(lambda: bury(past.records, at))
         return removed
+
+    async def erasures(self) -> Erasures:
+        return await self.read(lambda: ask(u.PastErasures()), whole=True, long=True)
 
     def upkeep_of(self, erasures: Erasures, at: datetime) -> Sequence[Write]:
         """Return what is written with an erasure, about the files that still contain its rows: jobs, or a mark.

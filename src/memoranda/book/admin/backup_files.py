@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import glob
-import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-from uuid import UUID
 
-from memoranda.errors import InvalidInput, MemorandaError, Moved, StorageError
+from memoranda.book.admin.erasure_notes import (
+    Notes,
+    begin_notes,
+    note_beside,
+    private,
+    read_notes,
+    sync_folder,
+)
+from memoranda.capabilities import CopiesItself
+from memoranda.errors import (
+    Corrupt,
+    InvalidInput,
+    MemorandaError,
+    Moved,
+    NotABook,
+    StorageError,
+    VersionMismatch,
+)
 from memoranda.model.book_facts import Findings, Progress
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Erasures, Target
 from memoranda.model.records import WHOLE
 from memoranda.model.values import new_id
-from memoranda.ports import Clock, CopiesItself, Engine
+from memoranda.ports import Clock, Engine
 
 fcntl: ModuleType | None
 try:
@@ -59,12 +73,22 @@ class Backups:
         if target.exists():
             raise InvalidInput(f"target: {target} is there already; name a new file", field="target")
         found: list[Findings] = []
+        id = new_id().hex
 
         async def prove(copy: Path) -> None:
             found.append(await self.prove(copy))
+            await self._mark(copy, id)
+            await asyncio.to_thread(begin_notes, target, id)
 
         await engine.backup(target, progress, prove)
         return found[0]
+
+    async def _mark(self, copy: Path, id: str) -> None:
+        engine = await self._open_copy(copy)
+        try:
+            await engine.mark_backup(id)
+        finally:
+            await engine.close()
 
     async def prove(self, copy: Path) -> Findings:
         """Open a copy and verify it against its ledger."""
@@ -138,9 +162,6 @@ class Backups:
 
     async def _rewrite_alone(self, backup: Path, target: Target, receipt: ErasureReceipt) -> None:
         fresh = _rewriting(backup)
-        noted = noted_erasures(backup)
-        # Also removes what was forgotten earlier without rewriting the backups.
-        gone = replace(noted, records=(*noted.records, *receipt.ids, *receipt.repeated))
         # A killed rewriting leaves a file behind.
         _clear(fresh)
         try:
@@ -150,13 +171,26 @@ class Backups:
                 assert isinstance(engine, CopiesItself)
                 if target.everything:
                     await engine.erase(replace(target, view=WHOLE, actor=Actor("system")), receipt.at)
+                noted = await self._erased_since(backup, (await engine.whereabouts()).backup)
+                gone = replace(noted, records=(*noted.records, *receipt.ids, *receipt.repeated))
                 await engine.reapply(gone, receipt.at)
             finally:
                 await engine.close()
             await self.prove(fresh)
+            id = new_id().hex
+            await self._mark(fresh, id)
+            await asyncio.to_thread(begin_notes, backup, id)
             await asyncio.to_thread(_swap, fresh, backup)
         finally:
             _clear(fresh)
+
+    async def _erased_since(self, backup: Path, id: str | None) -> Erasures:
+        """Return what was forgotten since a backup was made: from its notes, or from the book if they may have gaps."""
+        notes = read_notes(backup, id)
+        if id is not None and not notes.damage:
+            return notes.erasures
+        assert isinstance(self._engine, CopiesItself)
+        return await self._engine.erasures()
 
 
 async def note_erasure(engine: Engine, job: Job) -> None:
@@ -165,7 +199,7 @@ async def note_erasure(engine: Engine, job: Job) -> None:
     if isinstance(engine, CopiesItself):
         for path in await engine.known_backups():
             try:
-                await asyncio.to_thread(_note_beside, Path(path), job.payload)
+                await asyncio.to_thread(note_beside, Path(path), job.payload)
             except OSError as exc:
                 # The other backups get their note all the same.
                 failed = failed or exc
@@ -203,7 +237,7 @@ async def _alone_with(backup: Path, *, wait: bool = True) -> AsyncIterator[None]
         yield
         return
     path = backup.with_name(f"{backup.name}.lock")
-    file = _private(str(path), os.O_RDWR | os.O_CREAT)
+    file = private(str(path), os.O_RDWR | os.O_CREAT)
     try:
         await asyncio.to_thread(fcntl.flock, file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
@@ -211,15 +245,30 @@ async def _alone_with(backup: Path, *, wait: bool = True) -> AsyncIterator[None]
         os.close(file)
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The result of restoring a backup."""
+
+    #: Records that were in the backup, and were forgotten since.
+    removed: int
+    #: Why something may be back that was forgotten since; empty if nothing can be.
+    warning: str
+
+
 async def restore(
     open_copy: OpenCopy,
     backup: Path,
     target: Path,
     *,
-    erasures: Sequence[Erasures] = (),
+    books: Sequence[Engine] = (),
+    without_erasures: bool = False,
     at: datetime,
-) -> int:
-    """Copy a backup to a new place and remove what was erased since; returns how many records were removed."""
+) -> Restored:
+    """Copy a backup to a new place and remove what was erased since: what its notes say, and what ``books`` have erased.
+
+    Raises ``InvalidInput`` if the notes are lost or damaged, unless ``books`` has the book of the backup, or
+    ``without_erasures`` accepts that something forgotten may come back.
+    """
     if target.exists():
         raise InvalidInput(f"target: {target} is there already; restore to a new place", field="target")
     log = Path(f"{backup}-wal")
@@ -230,12 +279,23 @@ async def restore(
     fresh = target.with_name(target.name + ".restoring")
     try:
         await asyncio.to_thread(_copy, backup, fresh)
-        engine = await open_copy(fresh)
+        engine = await _open_restoring(open_copy, fresh, backup)
         try:
             assert isinstance(engine, CopiesItself)
+            here = await engine.whereabouts()
+            notes = read_notes(backup, here.backup)
+            known = [(await book.whereabouts()).secret for book in books]
+            warning = _doubt(backup, here.backup, notes, known=here.secret in known)
+            if warning and here.backup is not None and not without_erasures:
+                raise InvalidInput(
+                    f"backup: {warning}; bring the notes back, give the book that the backup was made of (--erasures BOOK), or say "
+                    "that what was forgotten may come back (--without-erasures)",
+                    field="backup",
+                )
             removed = 0
-            for past in (noted_erasures(backup), *erasures):
+            for past in (notes.erasures, *[await book.erasures() for book in books]):
                 removed += await engine.reapply(past, at)
+            await engine.mark_backup(None)
             findings = await engine.verify()
         finally:
             await engine.close()
@@ -246,48 +306,33 @@ async def restore(
         await asyncio.to_thread(_place, fresh, target)
     finally:
         _clear(fresh)
-    return removed
+    return Restored(removed, warning)
 
 
-def _notes_of(backup: Path) -> Path:
-    return backup.with_name(backup.name + ".erasures")
+def _doubt(backup: Path, id: str | None, notes: Notes, *, known: bool) -> str:
+    """Say why what was forgotten since a backup was made may not be known; an empty text if it is."""
+    if known:
+        return ""
+    if notes.damage:
+        return f"what was forgotten since {backup} was made is not known, for {notes.damage}"
+    if id is None:
+        return (
+            f"{backup} does not say if there were notes beside it, for an earlier version made it, or it is no backup: if notes were "
+            "lost, what was forgotten since is back"
+        )
+    return ""
 
 
-def _note_beside(backup: Path, erased: Mapping[str, Any]) -> None:
-    notes = _notes_of(backup)
-    with open(notes, "ab+", opener=_private) as file:
-        # A power cut may have left a partial last line; the new line must not continue it.
-        end = file.seek(0, os.SEEK_END)
-        torn = False
-        if end:
-            file.seek(end - 1)
-            torn = file.read(1) != b"\n"
-        file.write((b"\n" if torn else b"") + json.dumps(erased).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    _sync_folder(notes.parent)
-
-
-def noted_erasures(backup: Path) -> Erasures:
-    """Return the erasures noted beside a backup; an unfinished last line is ignored, because it was never acknowledged."""
-    eras: list[UUID] = []
-    records: list[UUID] = []
-    if _notes_of(backup).exists():
-        for line in _notes_of(backup).read_bytes().splitlines():
-            with suppress(ValueError, KeyError, TypeError, AttributeError):
-                noted = json.loads(line)
-                eras += [UUID(noted["era"])] if "era" in noted else []
-                records += [UUID(id) for id in noted.get("records", ())]
-    return Erasures(tuple(eras), tuple(records))
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read; an error if the name is a link, which may lead to another's file."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+async def _open_restoring(open_copy: OpenCopy, fresh: Path, backup: Path) -> Engine:
+    """Open the copy of a backup; an error about its content names the backup."""
+    try:
+        return await open_copy(fresh)
+    except (Corrupt, NotABook, VersionMismatch) as exc:
+        raise type(exc)(str(exc).replace(str(fresh), str(backup))) from exc
 
 
 def _copy(source: Path, target: Path) -> None:
-    with source.open("rb") as reading, open(target, "xb", opener=_private) as writing:
+    with source.open("rb") as reading, open(target, "xb", opener=private) as writing:
         while part := reading.read(1 << 20):
             writing.write(part)
         # With the permissions of the old file, also while it is being written.
@@ -298,7 +343,7 @@ def _copy(source: Path, target: Path) -> None:
 
 def _swap(fresh: Path, old: Path) -> None:
     os.replace(fresh, old)
-    _sync_folder(old.parent)
+    sync_folder(old.parent)
 
 
 def _place(fresh: Path, target: Path) -> None:
@@ -310,15 +355,7 @@ def _place(fresh: Path, target: Path) -> None:
             f"target: {target} is there already; restore to a new place", field="target"
         ) from None
     os.unlink(fresh)
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    sync_folder(target.parent)
 
 
 def _clear(path: Path) -> None:

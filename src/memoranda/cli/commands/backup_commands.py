@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import click
 
 from memoranda.assembly import open_engine
-from memoranda.book.admin.backup_files import restore
+from memoranda.book.admin.backup_files import Restored, restore
+from memoranda.cli import exits
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session, path_of
 from memoranda.errors import InvalidInput, NotABook
 from memoranda.model.book_facts import Findings
-from memoranda.model.ledger import Erasures
 from memoranda.model.values import utc_now
-from memoranda.ports import CopiesItself, Engine
+from memoranda.ports import Engine
 
 _PATH = click.Path(path_type=Path)
 
@@ -48,48 +49,62 @@ async def _backup(session: Session, target: Path) -> Findings:
     multiple=True,
     help="A book whose later erasures are made here too; repeatable.",
 )
-def restore_command(session: Session, backup: Path, target: Path, erasures: Sequence[str]) -> None:
+@click.option(
+    "--without-erasures",
+    is_flag=True,
+    help="Restore although the notes beside BACKUP are lost or damaged: what was forgotten may come back.",
+)
+def restore_command(
+    session: Session, backup: Path, target: Path, erasures: Sequence[str], without_erasures: bool
+) -> None:
     """Copy BACKUP to TARGET, a new file, and remove from the copy what was forgotten since.
 
-    What was forgotten is known from the notes beside the backup, and from each book given with --erasures:
-    give the book that the backup was made of, if it still opens. --book plays no part.
+    What was forgotten is known from the notes beside the backup (BACKUP.erasures), and from each book given with --erasures:
+    give the book that the backup was made of, if it still opens. Without both, nothing is restored unless you give
+    --without-erasures. --book plays no part.
     """
-    removed, found = session.run(_restore(backup, target, erasures))
+    restored, found = session.run(_restore(backup, target, erasures, without_erasures=without_erasures))
     session.mark_done()
-    if session.print_json({"target": target.absolute(), "removed": removed, **_counts(found)}):
+    if restored.warning:
+        exits.note(restored.warning)
+    answer = {"target": target.absolute(), "removed": restored.removed, "warning": restored.warning}
+    if session.print_json({**answer, **_counts(found)}):
         return
     session.printer.say(f"restored to {target}", "good")
-    session.printer.say(f"forgotten since, and taken out: {removed}")
+    session.printer.say(f"forgotten since, and taken out: {restored.removed}")
     session.printer.say(_verified(found))
 
 
-async def _restore(backup: Path, target: Path, erasures: Sequence[str]) -> tuple[int, Findings]:
+async def _restore(
+    backup: Path, target: Path, erasures: Sequence[str], *, without_erasures: bool
+) -> tuple[Restored, Findings]:
     if not backup.is_file():
         raise NotABook(f"there is no backup at {backup}: check the path")
     _check_folder(target)
-    past = [await _erasures_of(address) for address in erasures]
-    removed = await restore(_opened, backup.absolute(), target.absolute(), erasures=past, at=utc_now())
-    engine = await open_engine(target, create=False)
-    try:
-        return removed, await engine.verify()
-    finally:
-        await engine.close()
+    async with AsyncExitStack() as opened:
+        books = [await opened.enter_async_context(_open_book(address)) for address in erasures]
+        restored = await restore(
+            _opened,
+            backup.absolute(),
+            target.absolute(),
+            books=books,
+            without_erasures=without_erasures,
+            at=utc_now(),
+        )
+    async with _open_book(str(target)) as engine:
+        return restored, await engine.verify()
 
 
 async def _opened(path: Path) -> Engine:
     return await open_engine(path, create=False)
 
 
-async def _erasures_of(address: str) -> Erasures:
+@asynccontextmanager
+async def _open_book(address: str) -> AsyncIterator[Engine]:
     path_of(address)
     engine = await open_engine(address, create=False)
     try:
-        if not isinstance(engine, CopiesItself):
-            raise InvalidInput(
-                f"erasures: a book on {engine.name} cannot list what it erased; give a book in a file",
-                field="erasures",
-            )
-        return await engine.erasures()
+        yield engine
     finally:
         await engine.close()
 

@@ -10,6 +10,7 @@ import click
 
 from memoranda.book import Book
 from memoranda.book.input import Who, as_ids, as_view
+from memoranda.capabilities import CopiesItself
 from memoranda.cli import exits
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.json_text import json_value
@@ -19,7 +20,6 @@ from memoranda.cli.session import Session, confirm
 from memoranda.errors import StorageError
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.model.records import Owner
-from memoranda.ports import CopiesItself
 
 #: The most records that are shown before the question.
 _SHOWN = 10

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from memoranda.engines.inmemory.batches import Storing, era_of
 from memoranda.engines.inmemory.tables import Answers, Session, Writes
+from memoranda.model.ledger import Erasures, Verb
 from memoranda.model.records import PASSAGE_TYPES, Owner
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
@@ -27,6 +28,13 @@ def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
 def _count_filled(on: Session, question: u.CountFilled) -> int:
     earlier = (version for id in question.ids for version in on.era.records[id].versions[:-1])
     return sum(1 for version in earlier if version.row.body)
+
+
+def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
+    eras = on.tables.eras.values()
+    lines = (line for era in eras for entry in era.ledger for line in entry.lines)
+    ended = tuple(era.id for era in eras if era.owner is None)
+    return Erasures(ended, tuple(dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE)))
 
 
 def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
@@ -86,6 +94,7 @@ ANSWERS: Answers = {
     u.CountFilled: _count_filled,
     u.OwnJobs: _own_jobs,
     u.OwnersOfRecords: _owners_of,
+    u.PastErasures: _past_erasures,
 }
 
 WRITES: Writes = {

@@ -9,12 +9,13 @@ from uuid import UUID
 
 from memoranda.engines.postgres.batches import number_of
 from memoranda.engines.postgres.server.session import Answers, Session, Writes
-from memoranda.model.ledger import Entry
+from memoranda.model.ledger import Entry, Erasures
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import dump_entry, entry_of, owner_of, record_of
+from memoranda.storage.use_cases.erasure import erased_by
 
 #: Records or entries in one statement; this bounds the memory of the server and of this process.
 AT_ONCE = 500
@@ -54,6 +55,11 @@ async def _own_jobs(on: Session, _: u.OwnJobs) -> list[bytes]:
 async def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Owner]:
     rows = [row for ids in batches(_raw(question.ids)) for row in await on.all("owners_of", ids)]
     return {UUID(bytes=row[0]): owner_of(*row[1:]) for row in rows}
+
+
+async def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
+    eras = tuple(UUID(bytes=row[0]) for row in await on.all("erased_eras"))
+    return Erasures(eras, erased_by(row[0] for row in await on.all("erase_entries")))
 
 
 async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
@@ -134,6 +140,7 @@ ANSWERS: Answers = {
     u.CountFilled: _count_filled,
     u.OwnJobs: _own_jobs,
     u.OwnersOfRecords: _owners_of,
+    u.PastErasures: _past_erasures,
 }
 
 WRITES: Writes = {

@@ -737,10 +737,16 @@ SELECT current_setting('server_version'),
     (SELECT count(*)::integer FROM pg_stat_activity WHERE backend_type = 'client backend'),
     (SELECT extversion FROM pg_extension WHERE extname = 'vector')
 
+-- name: erase_entries
+SELECT body FROM ledger WHERE body LIKE '%"erase"%'
+
+-- name: erased_eras
+SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no
+
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: properties
-SELECT name, value FROM properties WHERE name IN ('secret', 'departure', 'arrival', 'made_by')
+SELECT name, value FROM properties WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup')
 
 -- name: set_property
 INSERT INTO properties (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value

@@ -31,8 +31,7 @@ from memoranda.model.book_rows import Arrival, refusal
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.values import utc_now
 from memoranda.storage.store import Store
-from memoranda.storage.upkeep_questions import PastErasures
-from memoranda.storage.use_case import Deciding, Question, Write, ask, run
+from memoranda.storage.use_case import Deciding, Question, Write, run
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
@@ -207,9 +206,6 @@ class SqliteEngine(Store):
         # The backup is there. Without this note it is known as long as its file is there, too.
         with suppress(StorageError):
             await self.write(lambda: maintenance.note_backup(path, utc_now(), made=True))
-
-    async def erasures(self) -> Erasures:
-        return await self.read(lambda: ask(PastErasures()))
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
         removed = await self.repeat_erasures(erasures, at)

@@ -11,13 +11,14 @@ from uuid import UUID
 from memoranda.engines.sqlite.batches import number_of
 from memoranda.engines.sqlite.file.connections import Answers, Session, Writes
 from memoranda.model.changes import JobDraft
-from memoranda.model.ledger import Entry, Erasures, Verb
+from memoranda.model.ledger import Entry, Erasures
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record
 from memoranda.model.values import micros, new_id
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import dump_entry, entry_of, load_entry_body, owner_of, record_of
+from memoranda.storage.rows import dump_entry, entry_of, owner_of, record_of
 from memoranda.storage.use_case import Write
+from memoranda.storage.use_cases.erasure import erased_by
 
 #: The job that clears the file of erased content; it is added in the commit of the erasure.
 SCRUB = JobDraft(kind="scrub", key="file")
@@ -65,9 +66,8 @@ def _owners_of_eras(on: Session, question: u.OwnersOfEras) -> list[Owner]:
 
 
 def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
-    lines = (line for row in on.all("erase_entries") for line in load_entry_body(row[0])[0])
-    records = dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE)
-    return Erasures(tuple(UUID(bytes=row[0]) for row in on.all("erased_eras")), tuple(records))
+    eras = tuple(UUID(bytes=row[0]) for row in on.all("erased_eras"))
+    return Erasures(eras, erased_by(row[0] for row in on.all("erase_entries")))
 
 
 def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:

@@ -556,7 +556,7 @@ DELETE FROM jobs WHERE owner = ?
 SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
 
 -- name: properties
-SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by')
+SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup')
 
 -- name: set_property
 INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value

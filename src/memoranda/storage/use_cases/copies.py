@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memoranda.model.book_rows import (
     ARRIVAL,
+    BACKUP,
     DEPARTURE,
     MADE_BY,
     NOWHERE,
@@ -59,8 +60,13 @@ _PAGE = 5000
 def whereabouts(address: str) -> Deciding[Whereabouts]:
     """Return which book this is, and its marks."""
     found = yield from ask(Properties())
-    made_by = found[MADE_BY].decode() if MADE_BY in found else None
-    return Whereabouts(address, found.get(SECRET, b""), *marks_of(found), made_by)
+    made_by, backup = (found[name].decode() if name in found else None for name in (MADE_BY, BACKUP))
+    return Whereabouts(address, found.get(SECRET, b""), *marks_of(found), made_by, backup)
+
+
+def mark_backup(id: str | None) -> Deciding[None]:
+    """Store that this book is the backup with this id, or that it is none."""
+    yield SetProperty(BACKUP, None if id is None else id.encode())
 
 
 def depart(departure: Departure | None, expected: Departure | None) -> Deciding[None]:

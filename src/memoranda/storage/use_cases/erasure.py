@@ -14,7 +14,7 @@ from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.values import keyed
 from memoranda.storage.decide.state import Put, held_gain
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
-from memoranda.storage.rows import encode
+from memoranda.storage.rows import encode, load_entry_body
 from memoranda.storage.upkeep_questions import (
     AllRecords,
     Belongings,
@@ -245,6 +245,12 @@ def _jobs(plan: ErasurePlan, own: Iterable[bytes], removed: Counter[str]) -> Dec
     removed.update({"kept answers": len(kept), "jobs": len(gone), "errors of jobs": len(silent)})
     writes = ((ForgetKept, kept), (DropJobs, dropped), (SilenceJobs, silent))
     return [write(sorted(ids)) for write, ids in writes if ids]
+
+
+def erased_by(bodies: Iterable[str]) -> tuple[UUID, ...]:
+    """Return the records that entries of the ledger say were erased."""
+    lines = (line for body in bodies for line in load_entry_body(body)[0])
+    return tuple(dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE))
 
 
 def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:

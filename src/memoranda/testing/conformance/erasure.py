@@ -329,3 +329,14 @@ class ErasureSuite(Suite):
         after = await pen.erase(memory)
         assert after.state == ("complete" if cleared.complete else "pending")
         assert dict(after.removed) == {}
+
+    async def test_a_book_lists_everything_that_was_erased_from_it(self, engine: Engine) -> None:
+        ann, ben = Pen(engine), Pen(engine, BEN)
+        tea = await ann.remember("likes tea")
+        await ann.remember("likes cake")
+        await ben.remember("likes rain")
+        (entry,) = await engine.entries(BEN, 0, 10)
+        await ann.erase(tea)
+        await engine.erase(Target(BEN, WHOLE, Actor("owner"), everything=True), START)
+        past = await engine.erasures()
+        assert (past.eras, tea in past.records) == ((entry.era,), True)
