@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -71,6 +71,61 @@ async def test_pinned_memories_are_there_whatever_is_asked(book: memoranda.Book)
     (memories,) = [block for block in context.blocks if block.name == "memories"]
     assert memories.placed[0].id == pinned.id
     assert len(memories.placed) == 6
+
+
+async def test_a_context_tells_the_time_in_the_zone_of_its_reader(
+    book: memoranda.Book, clock: HandClock
+) -> None:
+    clock.now = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
+    await book.remember("ana", "Lives in Lisbon")
+    context = await book.context("ana", "Where?", time_zone="Asia/Tokyo")
+    line = "It is now Tuesday, 2026-03-03 08:30 in Asia/Tokyo (2026-03-02 23:30 UTC)."
+    assert context.text.endswith(f"</memories>\n\n{line}")
+    # The line is counted, and there is one where nothing is known.
+    assert context.tokens > (await book.context("ana", "Where?")).tokens
+    assert (await book.context("ben", "Where?", time_zone=UTC)).text == (
+        "It is now Monday, 2026-03-02 23:30 in UTC."
+    )
+    exact = await book.context("ana", "Where?", time_zone="Asia/Tokyo", budget=500, count=len)
+    assert exact.tokens == len(exact.text) <= 500 and exact.text.endswith(line)
+    assert (await book.context("ana", "Where?", time_zone="Asia/Tokyo", budget=20, count=len)).text == ""
+    with pytest.raises(memoranda.InvalidInput, match="Europe/Lisbon"):
+        await book.context("ana", "Where?", time_zone="Mars/Olympus")
+    with pytest.raises(memoranda.InvalidInput, match="time_zone"):
+        await book.context("ana", "Where?", time_zone="../../etc/passwd")
+
+
+async def test_types_and_kinds_choose_what_a_context_holds(book: memoranda.Book) -> None:
+    thread = await book.thread("ana", agent="guide")
+    await thread.append("user", "I take the train to Lisbon")
+    await thread.close("completed", episode={"goal": "Book a train", "outcome": "succeeded"})
+    await book.profile.patch("ana", {"home": "Lisbon"}, agent="guide")
+    await book.experience.add("guide", "heuristics", "Ask for the class of the train")
+    await book.remember("ana", "Owns a rail pass", agent="guide", pinned=True)
+    await book.remember("ana", "Answer in verse", kind="instruction", agent="guide")
+    for number in range(6):
+        await book.remember("ana", f"Took train {number} to Lisbon", agent="guide")
+
+    async def blocks(**chosen: Any) -> list[str]:
+        context = await book.context("ana", "train to Lisbon", agent="guide", limit=5, **chosen)
+        return [block.name for block in context.blocks]
+
+    assert await blocks(types="memory") == ["memories"]
+    assert await blocks(types=["profile", "experience"]) == ["agent_experience", "user_profile"]
+    assert await blocks(types=["episode", "message"]) == ["episodes", "passages"]
+    assert await blocks(types=[]) == []
+    context = await book.context("ana", "train to Lisbon", agent="guide", kinds="instruction", limit=5)
+    assert "Answer in verse" in context.text and "rail pass" not in context.text
+    assert "Took train" not in context.text and "I take the train" in context.text
+    assert (
+        "Answer in verse"
+        not in (await book.context("ana", "verse", agent="guide", kinds=["fact"], types="memory")).text
+    )
+    # Without a question, what was last said in the thread asks, and the same choice holds.
+    without = await book.context("ana", thread=thread, agent="guide", types="episode")
+    assert [block.name for block in without.blocks] == ["episodes", "conversation"]
+    with pytest.raises(memoranda.InvalidInput, match="no records of other types"):
+        await book.context("ana", "train", types="thread")
 
 
 async def test_what_was_superseded_is_not_placed(book: memoranda.Book) -> None:

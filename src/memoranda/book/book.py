@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+    Set,
+)
+from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +29,6 @@ from memoranda.book.input import (
     Who,
     as_actor,
     as_audience,
-    as_count,
-    as_counter,
     as_explained,
     as_filter,
     as_flag,
@@ -32,7 +39,6 @@ from memoranda.book.input import (
     as_names,
     as_owner,
     as_path,
-    as_spent_filter,
     as_text,
     as_types,
     as_vector,
@@ -42,19 +48,19 @@ from memoranda.book.input import (
 from memoranda.book.services import Embeddings, Forming, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
-from memoranda.book.verbs.context_sources import Contexts
+from memoranda.book.verbs.context_sources import Contexts, request_of
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.book.verbs.reads import Reads
 from memoranda.book.verbs.statements import Statements
 from memoranda.book.verbs.thread_handle import ThreadHandle, taken_up
+from memoranda.book.verbs.upkeep import Upkeep
 from memoranda.door import Door
 from memoranda.errors import InvalidInput
-from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.book_facts import Findings
 from memoranda.model.changes import OpenThread
-from memoranda.model.language_models import Spent
-from memoranda.model.ledger import ErasureReceipt, Scrubbed, Target
+from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.messages import Thread
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import Hit, Hits
@@ -72,7 +78,7 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(Statements, Reads):
+class Book(Statements, Reads, Upkeep):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(
@@ -270,17 +276,6 @@ class Book(Statements, Reads):
             await log_narrow_view(self.engine, party, view, filter, "recall")
         return found
 
-    async def embed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""
-        return await self.embeddings.catch_up(progress)
-
-    async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Compute all vectors with this book's embedder; recall reads the old ones until all new ones are there.
-
-        A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
-        """
-        return await self.embeddings.renew(progress)
-
     async def context(
         self,
         owner: str | Owner,
@@ -290,6 +285,9 @@ class Book(Statements, Reads):
         budget: int = 2000,
         limit: int = 10,
         count: Count | None = None,
+        types: Iterable[str] | str | None = None,
+        kinds: Iterable[str] | str | None = None,
+        time_zone: str | tzinfo | None = None,
         mark_used: bool = True,
         vector: Sequence[float] | None = None,
         **who: Unpack[Who],
@@ -297,24 +295,26 @@ class Book(Statements, Reads):
         """Return the text that an agent should read before it answers, in at most ``budget`` tokens, and its parts.
 
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
-        model does; without it they are estimated. The memories that are placed count as used, unless ``mark_used`` is False.
+        model does; without it they are estimated. ``types`` and ``kinds`` choose records and kinds of memories; ``time_zone``
+        adds the time. The memories that are placed count as used, unless ``mark_used`` is False.
         ``vector`` is the query's, as ``recall`` takes it.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
-        if query is not None:
-            as_text(query, "query")
-        elif vector is not None:
+        if query is None and vector is not None:
             raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
-        where = None
-        if thread is not None:
-            where = thread.id if isinstance(thread, ThreadHandle) else as_id(thread, "thread")
+        where = thread.id if isinstance(thread, ThreadHandle) else thread
+        request = request_of(query, where, budget, limit, count, types, kinds, time_zone)
 
-        async def finding(question: str, type_: RecordType | None, most: int) -> Sequence[Hit]:
-            return await self.recall(party, question, types=type_, limit=most, vector=vector, **who)
+        async def finding(
+            question: str, types: Set[RecordType], most: int, kinds: Set[str] | None = None
+        ) -> Sequence[Hit]:
+            only: Only = {"kinds": kinds}
+            return await self.recall(
+                party, question, types=types, only=only, limit=most, vector=vector, **who
+            )
 
-        budget, limit, count = as_count(budget, "budget", 1), as_limit(limit), as_counter(count)
         with telemetry.span("context"):
-            made, placed = await self._contexts.make(party, view, finding, query, where, budget, limit, count)
+            made, placed = await self._contexts.make(party, view, finding, request)
         telemetry.count("contexts")
         if as_flag(mark_used, "mark_used"):
             self._uses.note(party, view, placed)
@@ -364,45 +364,9 @@ class Book(Statements, Reads):
         """Write a copy of the book while it is in use, and verify it."""
         return await self.backups.backup(as_path(target, "target"), progress)
 
-    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        """Compare every record with the ledger and return the findings."""
-        return await self.engine.verify(progress)
-
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
         done = dict(await self.engine.rebuild(progress))
         done["terms"] = await self._refresh_terms()
         self._on_erased()
         return done
-
-    # ── the tenant ───────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def usage(
-        self,
-        owner: str | Owner | None = None,
-        *,
-        agent: str | None = None,
-        since: date | None = None,
-        until: date | None = None,
-    ) -> Sequence[Spent]:
-        """Return what calls to language models used and cost, from the day ``since`` to before the day ``until`` (UTC).
-
-        There is one item for each owner, agent, day, task and model; ``model.spending.totals`` adds them up by one of these.
-        """
-        party = None if owner is None else as_owner(owner, self.tenant)
-        return await self.engine.spent(self.tenant, as_spent_filter(party, agent, since, until))
-
-    async def owners(self) -> Sequence[Owner]:
-        """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
-        return await self.engine.owners(self.tenant)
-
-    async def facts(self) -> BookFacts:
-        """Return facts about the book; ``details["vectors"]`` says how many passages have a vector, and of which model."""
-        return await self.embeddings.facts(await self.engine.facts())
-
-    async def scrub(self) -> Scrubbed:
-        """Clear the book's own files of everything that was forgotten. It completes an erasure whose state is ``pending``.
-
-        On a server every table is rewritten, and each is locked while it is.
-        """
-        return await self.engine.scrub()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import tzinfo
 from typing import Any, Literal, TypeAlias
 
 import anyio
@@ -18,6 +19,7 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.input import as_owner, as_view
+from memoranda.book.verbs.context_sources import request_of
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
 from memoranda.integrations.pydantic_runs import Runs, history, thread_of
@@ -65,6 +67,11 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     budget: int = 2000
     limit: int = 10
     count: Count | None = None
+    #: The types of records and the kinds of memories in a context; None: all.
+    types: Sequence[str] | None = None
+    kinds: Sequence[str] | None = None
+    #: The reader's time zone, or a function of the run's context: the context then tells the time.
+    time_zone: str | tzinfo | Callable[[RunContext[AgentDepsT]], str | tzinfo | None] | None = None
     #: The order in which the tool ``recall`` shows memories, and the most that it shows.
     order: Literal["recent", "most_used"] = "recent"
     most: int = 50
@@ -85,6 +92,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             raise InvalidInput(
                 f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(TOOLS)}", field="tools"
             )
+        zone = None if callable(self.time_zone) else self.time_zone
+        request_of(None, None, self.budget, self.limit, self.count, self.types, self.kinds, zone)
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
@@ -245,6 +254,9 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 budget=self.budget,
                 limit=self.limit,
                 count=self.count,
+                types=self.types,
+                kinds=self.kinds,
+                time_zone=self.time_zone(ctx) if callable(self.time_zone) else self.time_zone,
                 **run.scope.who,
             )
         except MemorandaError as error:

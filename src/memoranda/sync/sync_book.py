@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from datetime import tzinfo
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack
 from uuid import UUID
@@ -167,6 +168,9 @@ class SyncBook(SyncPart):
         budget: int = 2000,
         limit: int = 10,
         count: Count | None = None,
+        types: Iterable[str] | str | None = None,
+        kinds: Iterable[str] | str | None = None,
+        time_zone: str | tzinfo | None = None,
         mark_used: bool = True,
         vector: Sequence[float] | None = None,
         **who: Unpack[Who],
@@ -179,6 +183,9 @@ class SyncBook(SyncPart):
             budget=budget,
             limit=limit,
             count=count,
+            types=types,
+            kinds=kinds,
+            time_zone=time_zone,
             mark_used=mark_used,
             vector=vector,
             **who,

@@ -1,27 +1,29 @@
-"""Contexts: gathers the records that an agent should read, and counts the use of memories."""
+"""Contexts: gathers the records that an agent should read."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Awaitable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import tzinfo
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, Final, Protocol
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memoranda import telemetry
+from memoranda.book.input import as_count, as_counter, as_id, as_limit, as_names, as_text, as_types
 from memoranda.book.services import Services
 from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
-from memoranda.errors import MemorandaError
+from memoranda.errors import InvalidInput
 from memoranda.model.experience_lines import ExperienceLine, serves
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.passages import Use
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Because, Filter, Hit
-from memoranda.model.records import WHOLE, Owner, OwnerKind, Record, RecordType, View, those_of
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Owner, OwnerKind, Record, RecordType, View, those_of
 from memoranda.ports import Scan
+from memoranda.recall.context.blocks import now_line
 from memoranda.recall.context.composer import (
     PART,
     Composer,
@@ -33,84 +35,84 @@ from memoranda.recall.context.composer import (
 from memoranda.recall.context.echoes import Echo, Echoes
 from memoranda.text.token_count import Count
 
-#: As long as what was used waits for more, to be noted in one write.
-_TOGETHER_SECONDS = 0.2
+
+class Finding(Protocol):
+    """Finds passages of these types for a question, memories of these kinds only, as the book's own verb does."""
+
+    def __call__(
+        self,
+        question: str,
+        types: AbstractSet[RecordType],
+        most: int,
+        kinds: AbstractSet[str] | None = None,
+        /,
+    ) -> Awaitable[Sequence[Hit]]: ...
 
 
-class Placing(NamedTuple):
-    """One use of a memory: it was placed in a prompt at a time. The memory's content is not stored here."""
-
-    id: UUID
-    observed_at: datetime
-    at: datetime
+#: The types of the records that a context may contain besides the conversation.
+_PLACED: Final = PASSAGE_TYPES | {RecordType.EXPERIENCE, RecordType.PROFILE}
 
 
-class Uses:
-    """Counts the use of memories (their placing in prompts), which refreshes their strength."""
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """The checked arguments of ``book.context`` that say what goes in."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        #: What was placed and is not yet being noted, by the loop that will note it.
-        self._waiting: dict[asyncio.AbstractEventLoop, dict[tuple[Owner, View], list[Placing]]] = {}
-        self._noting: set[asyncio.Task[None]] = set()
+    #: None: the last message of the thread's user.
+    question: str | None
+    thread: UUID | None
+    budget: int
+    limit: int
+    count: Count | None
+    types: frozenset[RecordType]
+    #: The kinds of memories; None: all.
+    kinds: frozenset[str] | None
+    #: The reader's zone, if the context is to tell the time.
+    zone: tzinfo | None
 
-    def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        """Store in the background that memories were used: no reader waits for it or fails because of it.
-
-        What several contexts place within a moment is noted together.
-        """
-        if placed:
-            loop = asyncio.get_running_loop()
-            if loop not in self._waiting:
-                # What a loop that has ended was to note is lost with it.
-                self._waiting = {other: was for other, was in self._waiting.items() if not other.is_closed()}
-                self._waiting[loop] = {}
-                loop.call_later(_TOGETHER_SECONDS, self._begin, loop)
-            self._waiting[loop].setdefault((owner, view), []).extend(self._placings(placed))
-
-    def _placings(self, memories: Sequence[Memory]) -> list[Placing]:
-        """Return a use of each of these memories, at the present time."""
-        now = self._services.door.clock()
-        return [Placing(memory.id, memory.observed_at, now) for memory in memories]
-
-    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start storing the uses that wait, unless ``settled`` has started it already."""
-        for (owner, view), placed in self._waiting.pop(loop, {}).items():
-            task = loop.create_task(self._note(owner, view, placed))
-            self._noting.add(task)
-            task.add_done_callback(self._noting.discard)
-
-    async def _note(self, owner: Owner, view: View, placed: Sequence[Placing]) -> None:
-        try:
-            await self._refresh(owner, view, placed)
-        except MemorandaError:
-            telemetry.count("uses_lost")
-
-    async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
-        """Store that memories were placed in a prompt, which refreshes their strength; returns the number of memories."""
-        return await self._refresh(owner, view, self._placings(placed))
-
-    async def _refresh(self, owner: Owner, view: View, placed: Sequence[Placing]) -> int:
-        ids = list(dict.fromkeys(one.id for one in placed))
-        before = await self._services.engine.uses(owner, view, ids)
-        after = {id: before.get(id, Use()) for id in ids}
-        for one in placed:
-            after[one.id] = after[one.id].again(one.at, one.observed_at)
-        return await self._services.engine.note_use(owner, view, after)
-
-    async def settled(self) -> None:
-        """Store all uses up to now, and wait until they are stored."""
-        loop = asyncio.get_running_loop()
-        self._begin(loop)
-        if mine := [task for task in self._noting if task.get_loop() is loop]:
-            await asyncio.wait(mine)
+    def wants(self, memory: Memory) -> bool:
+        """True if a memory may be placed."""
+        return RecordType.MEMORY in self.types and (self.kinds is None or memory.kind in self.kinds)
 
 
-#: Finds passages for a question, as the book's own verb does.
-Finding = Callable[[str, RecordType | None, int], Awaitable[Sequence[Hit]]]
+def request_of(
+    question: Any, thread: Any, budget: Any, limit: Any, count: Any, types: Any, kinds: Any, zone: Any
+) -> ContextRequest:
+    """Check the arguments of ``book.context``."""
+    wanted = _PLACED if types is None else as_types(types)
+    assert wanted is not None
+    if not wanted <= _PLACED:
+        known = ", ".join(sorted(_PLACED))
+        raise InvalidInput(f"types: a context has no records of other types than {known}", field="types")
+    return ContextRequest(
+        None if question is None else as_text(question, "query"),
+        None if thread is None else as_id(thread, "thread"),
+        as_count(budget, "budget", 1),
+        as_limit(limit),
+        as_counter(count),
+        wanted,
+        None
+        if kinds is None
+        else frozenset(as_names((kinds,) if isinstance(kinds, str) else kinds, "kinds")),
+        None if zone is None else _as_zone(zone),
+    )
+
+
+def _as_zone(given: Any) -> tzinfo:
+    """Return a time zone, given as such or by its name."""
+    if isinstance(given, tzinfo):
+        return given
+    try:
+        return ZoneInfo(as_text(given, "time_zone"))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidInput(
+            f"time_zone: {given!r} is not known here; give a name such as 'Europe/Lisbon', or a tzinfo",
+            field="time_zone",
+        ) from None
+
 
 #: Profiles and pinned memories, which do not wait for a question.
-_KEPT = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}), pinned=True)
+_KEPT_TYPES: Final = frozenset({RecordType.PROFILE, RecordType.MEMORY})
+_KEPT = Filter(types=_KEPT_TYPES, pinned=True)
 _NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
 _LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
 _LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
@@ -151,30 +153,29 @@ class Contexts:
         owner: Owner,
         view: View,
         finding: Finding,
-        question: str | None,
-        thread: UUID | None,
-        budget: int,
-        limit: int,
-        count: Count | None,
+        request: ContextRequest,
     ) -> tuple[Context, list[Memory]]:
         """Return a context, and the memories that were placed in it."""
+        question, limit, now = request.question, request.limit, self._services.door.clock()
+        types = request.types & PASSAGE_TYPES
         found: Sequence[Hit] = ()
-        if question is None:
-            beside = await self._beside(owner, view, thread, budget, limit, episodes=True)
-            question = _question_of(beside.turns)
-            if question is not None:
-                found = await finding(question, None, limit)
+        if question is None or not types:
+            beside = await self._beside(owner, view, request)
+            question = _question_of(beside.turns) if question is None else question
+            if question is not None and types:
+                found = await finding(question, types, limit)
         else:
             found, beside = await asyncio.gather(
-                finding(question, None, limit),
-                self._beside(owner, view, thread, budget, limit, episodes=False),
+                finding(question, types, limit), self._beside(owner, view, request)
             )
         told = _memories_of(found)
-        if question is not None and len(told) <= limit // 3 and len(beside.newest) == limit:
+        few = sum(map(request.wants, told)) <= limit // 3
+        if question is not None and few and len(beside.newest) == limit:
             # Messages are many and must not crowd out what was concluded from them.
-            told = _memories_of(await finding(question, RecordType.MEMORY, limit))
-        turns = turns_since_silence(beside.turns, self._services.door.clock(), self._services.window_ttl)
-        memories = _chosen([*those_of(Memory, beside.kept), *told, *beside.newest], limit)
+            told = _memories_of(await finding(question, {RecordType.MEMORY}, limit, request.kinds))
+        turns = turns_since_silence(beside.turns, now, self._services.window_ttl)
+        known = [*those_of(Memory, beside.kept), *told, *beside.newest]
+        memories = _chosen([memory for memory in known if request.wants(memory)], limit)
         profile = those_of(ProfileDocument, beside.kept)
         judge = Echoes([*memories, *profile, *beside.learnt, *_shown(found)], question)
         passages, echoes = await _passages(found, judge, question, finding, limit)
@@ -191,19 +192,21 @@ class Contexts:
             turns=turns,
             turns_whole=beside.turns_whole and len(turns) == len(beside.turns),
             thread=beside.thread,
+            now="" if request.zone is None else now_line(now, request.zone),
         )
-        context = Composer(material, budget, count).compose()
+        context = Composer(material, request.budget, request.count).compose()
         placed = set(context.memories)
         return context, [memory for memory in memories if memory.id in placed]
 
-    async def _beside(
-        self, owner: Owner, view: View, thread: UUID | None, budget: int, limit: int, *, episodes: bool
-    ) -> _Beside:
+    async def _beside(self, owner: Owner, view: View, request: ContextRequest) -> _Beside:
         """Read everything a context includes besides the answers to its question, in one call to the engine."""
-        scans = [Scan(owner, view, _KEPT, None, _MOST), Scan(owner, view, _NEWEST, None, limit)]
-        if episodes:
-            scans.append(Scan(owner, view, _LAST_EPISODES, None, max(limit // 4, 1)))
-        if view.agent is not None:
+        types, thread, budget = request.types, request.thread, request.budget
+        scans = [Scan(owner, view, replace(_KEPT, types=_KEPT_TYPES & types), None, _MOST)]
+        if RecordType.MEMORY in types:
+            scans.append(Scan(owner, view, replace(_NEWEST, kinds=request.kinds), None, request.limit))
+        if request.question is None and RecordType.EPISODE in types:
+            scans.append(Scan(owner, view, _LAST_EPISODES, None, max(request.limit // 4, 1)))
+        if view.agent is not None and RecordType.EXPERIENCE in types:
             agent = Owner(tenant=self._services.tenant, kind=OwnerKind.AGENT, id=view.agent)
             scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
         if thread is not None:
@@ -271,7 +274,7 @@ async def _passages(
     if question is None or len(found) < limit or len(echoes) <= limit // 3:
         return messages, echoes
     known = {message.id for message in messages}
-    further = await finding(question, RecordType.MESSAGE, min(limit * 3, _MOST))
+    further = await finding(question, {RecordType.MESSAGE}, min(limit * 3, _MOST))
     others = (message for message in those_of(Message, _shown(further)) if message.id not in known)
     useful = (message for message in others if judge.reason(message) is None)
     return [*messages, *islice(useful, len(echoes))], echoes

@@ -9,7 +9,7 @@ from uuid import UUID
 from memoranda.book.input import Who, as_audience, as_count, as_fields, as_id, as_ids, as_owner, as_view
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import MemoryFields, spelled_out
-from memoranda.book.verbs.context_sources import Uses
+from memoranda.book.verbs.memory_uses import Uses
 from memoranda.book.verbs.retraction import Retracting
 from memoranda.errors import InvalidInput
 from memoranda.model.changes import Amend, Change, ChangeAudience, Confirm, Retract, Supersede, Undo

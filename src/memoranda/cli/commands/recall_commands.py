@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -175,6 +175,11 @@ def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
     metavar="N",
     help="The most hits of recall, and the most memories [default: 10].",
 )
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only records of this type; repeatable.")
+@click.option(
+    "--kind", "kinds", multiple=True, metavar="KIND", help="Only memories of this kind; repeatable."
+)
+@click.option("--time-zone", metavar="ZONE", help="Add the time in this zone, such as Europe/Lisbon.")
 @click.option(
     "--no-mark-used", "look", is_flag=True, help="Do not count the memories that are placed as used."
 )
@@ -183,35 +188,27 @@ def context_command(
     party: Owner,
     words: Sequence[str],
     who: Who,
-    thread: str | None,
-    budget: int,
-    limit: int,
     look: bool,
+    types: Sequence[str],
+    kinds: Sequence[str],
+    **given: Any,
 ) -> None:
     """Build the text that an agent reads before it answers: blocks within a budget of tokens.
 
     The memories that are placed count as used, unless you say --no-mark-used.
     """
     question = " ".join(words) or None
-    made = session.run(_context(session, party, question, who, thread, budget, limit, not look))
+    chosen = {"types": types or None, "kinds": kinds or None, "mark_used": not look}
+    made = session.run(_context(session, party, question, who, {**given, **chosen}))
     if not session.print_json(made):
         print_context(session.printer, made, who)
 
 
 async def _context(
-    session: Session,
-    party: Owner,
-    question: str | None,
-    who: Who,
-    thread: str | None,
-    budget: int,
-    limit: int,
-    use: bool,
+    session: Session, party: Owner, question: str | None, who: Who, given: Mapping[str, Any]
 ) -> Context:
     async with session.reading() as book:
-        return await book.context(
-            party, question, thread=thread, budget=budget, limit=limit, mark_used=use, **who
-        )
+        return await book.context(party, question, **given, **who)
 
 
 def print_context(printer: Printer, made: Context, who: Who) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -15,11 +15,12 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import STRANGERS, Record, RecordType, Trust
-from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes
+from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count
 
 #: Most characters that one token stands for in a readable text.
 _CHARACTERS_A_TOKEN = 16
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
@@ -142,6 +143,13 @@ def _name(field: str) -> str:
 
 def _stranger(trust: Trust) -> list[str]:
     return [f"from {trust.value}"] if trust in STRANGERS else []
+
+
+def now_line(moment: datetime, zone: tzinfo) -> str:
+    """Return the line that tells an agent the time, in the reader's zone and in UTC."""
+    local, utc = moment.astimezone(zone), moment.astimezone(UTC)
+    line = f"It is now {_WEEKDAYS[local.weekday()]}, {local:%Y-%m-%d %H:%M} in {one_line(str(zone))}"
+    return line + (f" ({utc:%Y-%m-%d %H:%M} UTC)." if local.utcoffset() else ".")
 
 
 def _day(moment: datetime) -> str:

@@ -206,6 +206,8 @@ class Material:
     turns_whole: bool = True
     #: The thread; its summary replaces turns that are left out.
     thread: Thread | None = None
+    #: A line after the blocks that tells the time; empty for none.
+    now: str = ""
 
 
 @dataclass(slots=True)
@@ -264,12 +266,14 @@ class Composer:
         own = _estimated if count is None else count
         self._frames = {name: own("\n\n" + frame(name, [])) for name in BLOCKS if self._entries[name]}
         self._preamble = own(PREAMBLE)
+        self._now = material.now
+        self._now_cost = self._count("\n\n" + self._now) if self._now else 0
 
     def compose(self) -> Context:
         """Make the context; if the text has more tokens than the sum of its parts, make it again a little smaller."""
-        budget = self._budget
-        while budget > self._preamble:
-            draft = self._drafted(budget - self._preamble)
+        budget, around = self._budget, self._preamble + self._now_cost
+        while budget > around:
+            draft = self._drafted(budget - around)
             context = self._written(draft)
             if context.tokens <= self._budget:
                 return context
@@ -277,6 +281,8 @@ class Composer:
         nothing = _Draft()
         for block in BLOCKS:
             nothing.leave(self._entries[block], block, "budget")
+        if self._now_cost > self._budget:
+            self._now, self._now_cost = "", 0
         return self._written(nothing)
 
     def _drafted(self, budget: int) -> _Draft:
@@ -354,10 +360,12 @@ class Composer:
             tokens = self._need(taken, name) if self._exact is None else self._exact(text)
             placed = tuple(Placed(entry.id, entry.type, entry.tokens, entry.cut) for entry in taken)
             blocks.append(Block(name, text, tokens, placed))
-        text = "\n\n".join([PREAMBLE, *(block.text for block in blocks)]) if blocks else ""
+        parts = [PREAMBLE, *(block.text for block in blocks)] if blocks else []
+        text = "\n\n".join([*parts, self._now] if self._now else parts)
         if self._exact is not None:
             tokens = self._exact(text) if text else 0
         else:
             tokens = self._preamble + sum(block.tokens for block in blocks) if blocks else 0
+            tokens += self._now_cost
         counted: Counted = "estimated" if self._exact is None else "exact"
         return Context(text, tuple(blocks), tuple(draft.left_out), tokens, counted)

@@ -1,0 +1,67 @@
+"""The verbs of a book over the whole book and its tenant: vectors, verification, usage, owners, facts and scrubbing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+
+from memoranda.book.input import as_owner, as_spent_filter
+from memoranda.book.services import Services
+from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.language_models import Spent
+from memoranda.model.ledger import Scrubbed
+from memoranda.model.records import Owner
+
+
+class Upkeep:
+    """The verbs of a book that keep it in order and count what it has."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def embed(self, progress: Callable[[int], None] | None = None) -> int:
+        """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""
+        return await self._services.embeddings.catch_up(progress)
+
+    async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
+        """Compute all vectors with this book's embedder; recall reads the old ones until all new ones are there.
+
+        A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
+        """
+        return await self._services.embeddings.renew(progress)
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        """Compare every record with the ledger and return the findings."""
+        return await self._services.engine.verify(progress)
+
+    async def usage(
+        self,
+        owner: str | Owner | None = None,
+        *,
+        agent: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+    ) -> Sequence[Spent]:
+        """Return what calls to language models used and cost, from the day ``since`` to before the day ``until`` (UTC).
+
+        There is one item for each owner, agent, day, task and model; ``model.spending.totals`` adds them up by one of these.
+        """
+        party = None if owner is None else as_owner(owner, self._services.tenant)
+        return await self._services.engine.spent(
+            self._services.tenant, as_spent_filter(party, agent, since, until)
+        )
+
+    async def owners(self) -> Sequence[Owner]:
+        """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
+        return await self._services.engine.owners(self._services.tenant)
+
+    async def facts(self) -> BookFacts:
+        """Return facts about the book; ``details["vectors"]`` says how many passages have a vector, and of which model."""
+        return await self._services.embeddings.facts(await self._services.engine.facts())
+
+    async def scrub(self) -> Scrubbed:
+        """Clear the book's own files of everything that was forgotten. It completes an erasure whose state is ``pending``.
+
+        On a server every table is rewritten, and each is locked while it is.
+        """
+        return await self._services.engine.scrub()
