@@ -3,6 +3,7 @@
 from memoranda.assembly import cancel_copy, copy, open
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.admin.book_copy import CopyReport
+from memoranda.book.verb_fields import EpisodeFields, ToolCallFields
 from memoranda.errors import (
     Busy,
     Conflict,
@@ -47,6 +48,7 @@ __all__ = [
     "EmbedderDown",
     "Embedding",
     "EmbeddingFailed",
+    "EpisodeFields",
     "Erased",
     "ErasureReceipt",
     "HasDependents",
@@ -72,6 +74,7 @@ __all__ = [
     "StorageFull",
     "SyncBook",
     "ThreadHandle",
+    "ToolCallFields",
     "Trust",
     "UnfinishedCopy",
     "VersionMismatch",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,61 @@ async def tried(book, goal, outcome="succeeded", tags=(), agent="guide", **field
     return (
         await book.episodes.record("ana", goal=goal, outcome=outcome, tags=list(tags), agent=agent, **fields)
     ).id
+
+
+async def test_an_episode_as_other_stores_write_it_is_taken_and_comes_back(book: memoranda.Book) -> None:
+    thread = await book.thread("user_9921", agent="guide")
+    status = {"status": "refund_processing", "eta_days": 5}
+    at = datetime(2026, 4, 29, 14, 1, tzinfo=UTC)
+    fields: memoranda.EpisodeFields = {
+        "thread": thread.id,
+        "summary": "Looked up refund status for order #8842. Confirmed refund is processing, ETA 3-5 business days.",
+        "tool_calls": [
+            {"tool": "lookup_order", "inputs": {"order_id": "8842"}, "output": status, "called_at": at}
+        ],
+        "outcome": "succeeded",
+        "tags": ["refund", "order-lookup"],
+        "started_at": at,
+        "ended_at": at + timedelta(seconds=8),
+    }
+    await book.episodes.record("user_9921", agent="guide", **fields)
+    (episode,) = await book.episodes.list("user_9921", tags=["refund"], agent="guide")
+    assert (episode.goal, episode.tool_calls[0].output, episode.tool_calls[0].cut) == ("", status, 0)
+    (hit,) = await book.episodes("user_9921", like="order 8842 refund", agent="guide")
+    assert hit.text.startswith("Looked up refund status")
+    context = await book.context("user_9921", "refund of the order", agent="guide")
+    assert "succeeded] Looked up refund status for order #8842." in context.text
+
+
+async def test_an_output_of_a_tool_may_be_any_json_and_is_cut_as_its_text(tmp_path: Path) -> None:
+    async with memoranda.open(tmp_path / "book.db", limits=SMALL) as book:
+        for output in (None, 5, [1, "two"], {"a": 1}, ""):
+            receipt = await book.episodes.record(
+                "ana", goal="Try", outcome="succeeded", tool_calls=[{"tool": "t", "output": output}]
+            )
+            episode = await book.get("ana", receipt.items[0].id)
+            assert episode.tool_calls[0].output == output and not episode.tool_calls[0].cut  # type: ignore[attr-defined]
+        long = {"rows": list(range(20))}
+        receipt = await book.episodes.record(
+            "ana", goal="Try", outcome="succeeded", tool_calls=[{"tool": "t", "output": long}]
+        )
+        short = await book.get("ana", receipt.items[0].id)
+        written = json.dumps(long)
+        call = short.tool_calls[0]  # type: ignore[attr-defined]
+        assert (call.output, call.cut) == (written[:10], len(written) - 10)
+        whole = await book.episodes.overflow("ana", short.id)
+        assert whole is not None and whole.calls[0].call.output == long
+
+
+async def test_an_episode_without_a_goal_and_a_summary_is_refused(book: memoranda.Book) -> None:
+    given: list[dict[str, Any]] = [{}, {"goal": " "}, {"goal": "", "summary": "\n"}]
+    for nothing in given:
+        with pytest.raises(InvalidInput, match="goal or a summary"):
+            await book.episodes.record("ana", outcome="succeeded", **nothing)
+    with pytest.raises(InvalidInput, match="output"):
+        await book.episodes.record(
+            "ana", goal="Try", outcome="succeeded", tool_calls=[{"tool": "t", "output": object()}]
+        )
 
 
 async def test_it_answers_whether_this_was_tried_before(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -164,6 +165,7 @@ async def test_the_token_count_of_a_message_is_stored_and_used_by_the_window(boo
 
 async def test_a_limit_or_a_number_of_first_steps_that_cannot_be_is_refused(book: memoranda.Book) -> None:
     thread = await book.thread("ana")
-    for wrong in ({"limit": 0}, {"limit": 2001}, {"keep_first": -1}, {"keep_first": 101}):
+    given: list[dict[str, Any]] = [{"limit": 0}, {"limit": 2001}, {"keep_first": -1}, {"keep_first": 101}]
+    for wrong in given:
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
             await thread.window(**wrong)

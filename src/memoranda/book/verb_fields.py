@@ -69,16 +69,21 @@ class ToolCallFields(TypedDict, total=False):
     """The fields of one tool call of an episode; ``tool`` is needed."""
 
     tool: str
+    #: Any JSON value.
     inputs: Any
-    output: str
+    #: Text, or any JSON value.
+    output: Any
+    #: Without it, True.
     success: bool
     called_at: datetime | None
 
 
 class EpisodeFields(TypedDict, total=False):
-    """The fields of an episode; ``goal`` and ``outcome`` are needed."""
+    """The fields of an episode; ``outcome`` is needed, and ``goal`` or ``summary``."""
 
+    #: What was to be done.
     goal: str | None
+    #: What was done, and what came of it.
     summary: str | None
     tool_calls: Sequence[ToolCallFields | ToolCall | Mapping[str, Any]] | None
     #: succeeded, failed or abandoned.

@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
-from pydantic import Field, Strict
+from pydantic import Field, Strict, model_validator
 
 from memoranda.model.records import Record, RecordType, Trust
-from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, Value
+from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, TextOrData, Value
 
 #: The text of a message that has no words of its own, such as a call of a memory's tools.
 NO_WORDS: Final = "(…)"
@@ -189,10 +189,11 @@ class ToolCall(Value):
 
     tool: Name
     inputs: Data = None
-    output: Text = ""
+    #: Text, or any JSON value.
+    output: TextOrData = ""
     success: bool = True
     called_at: Moment | None = None
-    #: Characters of inputs and output that were cut off; inputs that were cut are their JSON text.
+    #: Characters of inputs and output that were cut off; a JSON value that was cut is its JSON text.
     cut: int = Field(default=0, ge=0)
 
 
@@ -201,7 +202,8 @@ class Episode(Record):
 
     type: ClassVar[RecordType] = RecordType.EPISODE
 
-    goal: FilledText
+    #: An episode has a goal or a summary, or both.
+    goal: Text = ""
     summary: Text = ""
     tool_calls: tuple[ToolCall, ...] = ()
     #: Tool calls that were more than an episode keeps.
@@ -214,6 +216,12 @@ class Episode(Record):
     agent: Name | None = None
     sources: tuple[UUID, ...] = Field(default=(), max_length=10_000)
     trust: Trust = Trust.ASSISTANT
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Episode:
+        if not (self.goal.strip() or self.summary.strip()):
+            raise ValueError("an episode needs a goal or a summary; give one of them")
+        return self
 
     def rests_on(self) -> tuple[UUID, ...]:
         """Return its sources; without any, the thread of the run, if there is one."""

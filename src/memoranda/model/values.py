@@ -153,6 +153,10 @@ def _data(value: Any) -> Any:
     return json.loads(dumped)
 
 
+def _text_or_data(value: Any) -> Any:
+    return _text(value) if isinstance(value, str) else _data(value)
+
+
 def _walk(value: Any, depth: int) -> None:
     if depth > DATA_DEPTH:
         raise ValueError(f"is nested deeper than {DATA_DEPTH} levels; flatten it")
@@ -186,6 +190,8 @@ FilledText = Annotated[str, Strict(), AfterValidator(_filled)]
 Name = Annotated[str, Strict(), AfterValidator(_name)]
 #: Any JSON value.
 Data = Annotated[Any, AfterValidator(_data)]
+#: A text, or any other JSON value. Only the text may be larger than a JSON value may be.
+TextOrData = Annotated[Any, AfterValidator(_text_or_data)]
 #: A JSON object.
 Document = Annotated[dict[str, Any], AfterValidator(_data)]
 #: A moment in aware UTC; naive ones are refused.

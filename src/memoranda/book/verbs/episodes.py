@@ -102,7 +102,7 @@ class Episodes(RecordVerbs):
         wait_for: WaitFor = "stored",
         **fields: Unpack[EpisodeFields],
     ) -> Receipt:
-        """Store the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at.
+        """Store the record of a finished run: goal or summary, tool_calls, outcome, tags, started_at, ended_at.
 
         Long tool calls, and calls beyond the limit, are cut; ``overflow`` returns the rest.
         """

@@ -63,7 +63,7 @@ def _within(calls: Iterable[WholeCall], length: int) -> list[WholeCall]:
     found: list[WholeCall] = []
     left = length
     for whole in calls:
-        size = len(_written(whole.call.inputs)) + len(whole.call.output) + len(whole.call.tool)
+        size = len(_written(whole.call.inputs)) + len(_shown(whole.call.output)) + len(whole.call.tool)
         if size <= left:
             found.append(whole)
             left -= size
@@ -80,8 +80,9 @@ def _cut_call(call: ToolCall, limit: int) -> ToolCall:
     written = _written(inputs)
     if len(written) > limit:
         inputs, gone = written[:limit], gone + len(written) - limit
-    if len(output) > limit:
-        output, gone = output[:limit], gone + len(output) - limit
+    shown = _shown(output)
+    if len(shown) > limit:
+        output, gone = shown[:limit], gone + len(shown) - limit
     if gone == call.cut:
         return call
     return call.model_copy(update={"inputs": inputs, "output": output, "cut": gone})
@@ -89,6 +90,10 @@ def _cut_call(call: ToolCall, limit: int) -> ToolCall:
 
 def _written(inputs: object) -> str:
     return "" if inputs is None else json.dumps(inputs, ensure_ascii=False)
+
+
+def _shown(output: object) -> str:
+    return output if isinstance(output, str) else _written(output)
 
 
 _SETTABLE = frozenset({"title", "status", "state", "result", "tags"})

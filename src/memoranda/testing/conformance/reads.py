@@ -12,7 +12,7 @@ import pytest
 
 from memoranda.errors import InvalidInput
 from memoranda.model.changes import Amend, CloseThread, PatchProfile, RecordEpisode, Retract, Undo
-from memoranda.model.messages import Outcome, ThreadStatus
+from memoranda.model.messages import Outcome, ThreadStatus, ToolCall
 from memoranda.model.passages import PassageRow
 from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, WHOLE, Limits, RecordType, Trust, View
@@ -24,6 +24,14 @@ from memoranda.testing.suite import Suite
 
 class ReadingSuite(Suite):
     """Tests that reads return exactly what was asked for."""
+
+    async def test_outputs_of_tools_come_back_as_the_json_that_they_were(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        outputs: tuple[object, ...] = (None, "", "text", 5, 0.5, False, [], {"a": [1, {"é": None}]})
+        calls = tuple(ToolCall(tool="look", output=output) for output in outputs)
+        episode = an_episode(pen.owner, "", summary="Looked it up", tool_calls=calls)
+        await pen.write(RecordEpisode(episode, b""))
+        assert (await pen.read(episode.id)).tool_calls == calls
 
     async def test_a_record_meets_all_conditions_of_a_filter(self, engine: Engine) -> None:
         pen = Pen(engine)
