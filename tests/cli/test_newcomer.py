@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import shlex
@@ -170,3 +171,25 @@ def test_about_shows_what_is_known_with_sources_and_readers(shell: Shell) -> Non
     told = shell.run("about", "ana", "--agent", "b")
     assert "Boston" not in told and "experience" not in told
     assert shell.json("about", "ana", "--as-owner")["total"] == 2
+
+
+def test_doctor_lists_who_sees_how_much_of_a_persons_and_shows_no_content(shell: Shell) -> None:
+    shell.run("remember", "ana", "Snores", "--agent", "coach")
+    shell.run("remember", "ana", "Likes tea", "--agent", "coach", "--audience", "global")
+    shell.run("remember", "ana", "Blue", "--agent", "coach", "--group", "blue", "--audience", "group")
+    said = shell.run("doctor", "ana")
+    assert [line.split() for line in said.splitlines()[1:4]] == [
+        ["all", "agents", "1", "memory"],
+        ["groups", "blue", "1", "memory"],
+        ["agent", "coach", "1", "memory"],
+    ]
+    assert said.splitlines()[4].endswith("naming one: self")
+    assert "Snores" not in said
+    found = json.loads(shell.run("doctor", "ana", "--json"))
+    assert [one["audience"]["kind"] for one in found["readers"]] == ["global", "group", "self"]
+    assert found["readers"][2] == {
+        "audience": {"kind": "self", "agent": "coach", "groups": []},
+        "records": {"memory": 1},
+    }
+    assert found["sharing"] == {"default": "self", "agents": {}}
+    assert "no records of ben" in shell.run("doctor", "ben")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from pydantic import Field, ValidationError
 
@@ -16,6 +16,7 @@ from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_en
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, first_retention, retaining
+from memoranda.book.agent_wishes import SharingSettings
 from memoranda.book.services import FORM, REFORM, Embeddings, Forming
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
@@ -58,10 +59,13 @@ class _Given:
     retention: Retention
     models: ModelsSettings
     embedding: EmbeddingSettings
+    sharing: SharingSettings
 
 
 #: The sections that a settings file may have.
-_SECTIONS = frozenset({"budgets", "embedding", "forming", "limits", "models", "recall", "retention"})
+_SECTIONS = frozenset(
+    {"budgets", "embedding", "forming", "limits", "models", "recall", "retention", "sharing"}
+)
 #: Variables of the command line, which belong to no section; opening a book reads none of them.
 SHELL_VARIABLES = ("book", "debug")
 
@@ -113,6 +117,7 @@ def open(
     clock: Clock = utc_now,
     embed: Any = AUTO,
     models: Any = AUTO,
+    audience: Literal["self", "group", "global"] | None = None,
 ) -> Opening:
     """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
 
@@ -125,6 +130,9 @@ def open(
     ``models`` chooses the language models that read conversations: ``"auto"`` are those the settings name; None
     means rules without a model; or give ``"provider:model"``, a mapping of tasks to such names, a model of
     PydanticAI, or any ``Models``.
+    ``audience`` says who reads what an agent writes without naming an audience: the agent alone (``self``, the default),
+    its groups, or all agents of the owner (``global``). It comes before the setting ``sharing.default``, and after an
+    agent's own.
     """
     return Opening(
         address=address,
@@ -137,6 +145,7 @@ def open(
         clock=clock,
         embed=embed,
         models=models,
+        audience=audience,
     )
 
 
@@ -152,10 +161,10 @@ async def _open(
     clock: Clock,
     embed: Any,
     models: Any,
+    audience: str | None,
 ) -> Book:
-    _refuse(tenant, limits, worker=worker, read_only=read_only)
-    refuse_former_file(address)
-    given = _given(config, limits)
+    _refuse(address, tenant, limits, worker=worker, read_only=read_only)
+    given = _given(config, limits, audience)
     asked = await _models_of(models, given.models)
     embedder = await find(embed, given.embedding)
     engine, found = await find_book(address, create=create, read_only=read_only)
@@ -193,7 +202,7 @@ async def _open(
         finder,
         Worker(engine, work, clock),
         tenant=tenant,
-        forming=Forming(engine, tenant, given.forming),
+        forming=Forming(engine, tenant, given.forming, given.sharing),
         models=asked,
         embeddings=embeddings,
         on_erased=finder.clear,
@@ -230,7 +239,9 @@ async def _models_of(wish: Any, settings: ModelsSettings) -> Models | None:
     return await asyncio.to_thread(find_models, None if wish == AUTO else wish, settings)
 
 
-def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_only: bool) -> None:
+def _refuse(
+    address: str | Path, tenant: str, limits: Limits | None, *, worker: bool | None, read_only: bool
+) -> None:
     """Check the arguments of ``open`` before anything is opened."""
     try:
         Owner(tenant=tenant, id=tenant)
@@ -243,10 +254,11 @@ def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_onl
             "worker: a book that is opened with read_only=True cannot run a worker; leave one of them out",
             field="worker",
         )
+    refuse_former_file(address)
 
 
-def _given(config: str | Path | None, limits: Limits | None) -> _Given:
-    """Read the settings of the file and the environment; limits given by the caller take precedence."""
+def _given(config: str | Path | None, limits: Limits | None, audience: str | None) -> _Given:
+    """Read the settings of the file and the environment; limits and audience given by the caller take precedence."""
     refuse_former(_SECTIONS)
     refuse_unknown(_SECTIONS, SHELL_VARIABLES)
     file = read_file(config, _SECTIONS) if config is not None else {}
@@ -258,6 +270,7 @@ def _given(config: str | Path | None, limits: Limits | None) -> _Given:
         retention=settings("retention", Retention, file),
         models=settings("models", ModelsSettings, file),
         embedding=settings("embedding", EmbeddingSettings, file),
+        sharing=settings("sharing", SharingSettings, file).preferring(audience),
     )
 
 

@@ -28,7 +28,6 @@ from memoranda.book.input import (
     Only,
     Who,
     as_actor,
-    as_audience,
     as_explained,
     as_filter,
     as_flag,
@@ -103,6 +102,7 @@ class Book(Statements, Reads, Upkeep):
         self.finder = finder
         self.worker = worker
         self.tenant = tenant
+        self.forming = forming
         self.embeddings = embeddings
         self._on_erased = on_erased
         self._refresh_terms = refresh_terms
@@ -192,7 +192,7 @@ class Book(Statements, Reads, Upkeep):
             return await taken_up(self._services, party, as_id(id), view)
         if status not in ("created", "running"):
             raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
-        readers = as_audience(audience, view) or (
+        readers = await self._services.audience_of(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
         fields = {

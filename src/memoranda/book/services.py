@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -14,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.book.agent_wishes import AgentWishes, SharingSettings
 from memoranda.book.input import (
     BY_MEANING,
     as_actor,
@@ -27,7 +27,7 @@ from memoranda.book.input import (
 )
 from memoranda.door import Door, explained_limit
 from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
-from memoranda.formation.formation_settings import FormingSettings, agent_named
+from memoranda.formation.formation_settings import FormingSettings
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import Change, Expect, JobDraft, Remember
 from memoranda.model.ledger import Receipt, Verb
@@ -41,21 +41,18 @@ from memoranda.worker import Worker
 FORM: Final = "form"
 REFORM: Final = "reform"
 FORMING: Final = (FORM, REFORM)
-#: Other processes may change an agent's wishes: they are read again after so long.
-_KNOWN_SECONDS: Final = 30.0
-_MOST_KNOWN: Final = 1_000
 _OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"
 
 
 class Forming:
     """Decides when a thread is formed (its messages are turned into memories), by the settings and the agent's own."""
 
-    def __init__(self, records: Records, tenant: str, settings: FormingSettings) -> None:
-        self._records = records
-        self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+    def __init__(
+        self, records: Records, tenant: str, settings: FormingSettings, sharing: SharingSettings
+    ) -> None:
         self.settings = settings
-        #: Agent → its wishes, and when they were read.
-        self._known: dict[str, tuple[FormingSettings, float]] = {}
+        party = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+        self.wishes = AgentWishes(records, party, settings, sharing)
 
     @property
     def window_ttl(self) -> timedelta | None:
@@ -65,7 +62,7 @@ class Forming:
 
     async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread after a silence, which a new message makes due; none if formation is off."""
-        wishes = await self._of(agent)
+        wishes = await self.wishes.forming(agent)
         if not wishes.enabled:
             return ()
         draft = JobDraft(
@@ -76,33 +73,17 @@ class Forming:
     async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread at once; with ``insists`` it waits for no provider or budget, either."""
         draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
-        return (draft,) if (await self._of(agent)).enabled else ()
+        return (draft,) if (await self.wishes.forming(agent)).enabled else ()
 
     async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread again from its beginning; raise Conflict if formation is off."""
-        if not (await self._of(agent)).enabled:
+        if not (await self.wishes.forming(agent)).enabled:
             raise Conflict(_OFF)
         return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
 
     def changed(self, agent: str | None = None) -> None:
         """Forget the cached settings of one agent, or of all agents, because they may have changed."""
-        if agent is None:
-            self._known.clear()
-        else:
-            self._known.pop(agent, None)
-
-    async def _of(self, agent: str | None) -> FormingSettings:
-        if agent is None:
-            return self.settings
-        at = time.monotonic()
-        known = self._known.get(agent)
-        if known is not None and at - known[1] < _KNOWN_SECONDS:
-            return known[0]
-        wishes = self.settings.for_agent(await agent_named(self._records, self._tenant, agent))
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
-        self._known[agent] = wishes, at
-        return wishes
+        self.wishes.changed(agent)
 
 
 #: Called with the number of vectors made so far.
@@ -370,21 +351,29 @@ class Services:
     ) -> Receipt:
         """Write statements through the door (the checks that every write passes): all or none."""
         waiting = as_wait(wait_for)
-        # Also if all agents may read its sources or its thread.
-        own = None if view.agent is None else Audience.of_agent(view.agent)
-        readers, now = as_audience(audience, view) or own, self.door.clock()
+        readers, common, now = as_audience(audience, view), None, self.door.clock()
+        if readers is None and view.agent is not None:
+            # Its own also if all agents may read its sources or its thread, unless the settings make it common.
+            common = await self.forming.wishes.common_audience(view)
+            readers = Audience.of_agent(view.agent) if common is None else None
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
         if not memories:
             raise InvalidInput("statements: none given; give at least one", field="statements")
         if run is not None:
             as_text(run, "run")
-        changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]
+        changes: list[Change] = [
+            Remember(memory, audience=readers, run=run, common=common) for memory in memories
+        ]
         request = ["remember", list(statements), str(audience), run]
         try:
             receipt = await self.write(owner, view, changes, request, operation, expect)
         except LimitReached as exc:
             raise explained_limit(exc, self.door.limits.writes_per_run) from exc
         return await self.embeddings.reached(receipt, waiting)
+
+    async def audience_of(self, given: str | Audience | None, view: View) -> Audience | None:
+        """Return the audience that a call names, or else that the settings make common; None if neither does."""
+        return as_audience(given, view) or await self.forming.wishes.common_audience(view)
 
 
 class RecordVerbs:

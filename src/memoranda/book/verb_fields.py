@@ -116,7 +116,7 @@ class AgentFields(TypedDict, total=False):
     model: str
     description: str
     system_prompt: str
-    #: ``{"forming": {…}}`` says when the agent's threads are formed.
+    #: ``{"forming": {…}}`` says when the agent's threads are formed; ``{"sharing": {"default": …}}`` who reads them.
     settings: Mapping[str, Any]
 
 

@@ -16,6 +16,8 @@ from memoranda.ports import Records
 
 #: The key of an agent's own formation settings, among all its settings.
 SECTION: Final = "forming"
+#: The key of an agent's own settings of sharing.
+SHARING: Final = "sharing"
 #: The settings that an agent may set for itself.
 AGENT_SETTINGS: Final = frozenset({"enabled", "idle_seconds", "max_wait_seconds", "language"})
 #: Spellings in agents' stored settings → the settings' names today. Agents keep what they stored, so both are read.
@@ -70,9 +72,9 @@ class FormingSettings(Value):
     def check(self, settings: Mapping[str, Any]) -> None:
         """Raise ``InvalidInput`` if an agent's settings cannot be used, or if nothing reads one of them."""
         for name in settings:
-            if name != SECTION:
+            if name not in (SECTION, SHARING):
                 raise InvalidInput(
-                    f"settings.{name}: nothing reads this setting of an agent; the only one is {SECTION!r}",
+                    f"settings.{name}: nothing reads this setting of an agent; known are {SECTION}, {SHARING}",
                     field=f"settings.{name}",
                 )
         self._with(settings)

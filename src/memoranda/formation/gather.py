@@ -21,6 +21,7 @@ from memoranda.model.messages import FINISHED, Episode, Message, Thread
 from memoranda.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from memoranda.model.query import Filter
 from memoranda.model.records import (
+    STRANGERS,
     WHOLE,
     AudienceKind,
     Owner,
@@ -200,7 +201,11 @@ class ThreadReader:
         owner = thread.owner
         found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
         for note in formed.notes:
-            for memory in await self._find_memories(owner, view, note.content, None, reading.now):
+            at = view
+            if note.trust in STRANGERS or note.subject is not None:
+                # What strangers say stays with the agent: it may have noted the same before, for itself alone.
+                at = writing_view(thread)
+            for memory in await self._find_memories(owner, at, note.content, None, reading.now):
                 found.setdefault(memory.id, memory)
         keys = {note.key for note in formed.notes if note.key is not None}
         keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}

@@ -18,7 +18,7 @@ from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
 from memoranda.book import Book, ThreadHandle
-from memoranda.book.input import as_owner, as_view
+from memoranda.book.input import as_audience, as_owner, as_view
 from memoranda.book.verbs.context_sources import request_of
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
@@ -105,7 +105,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         scope = self.scope if isinstance(self.scope, Scope) else self.scope(ctx)
         # Check the scope here: a malformed one is a mistake of the application, not an unreachable book.
         as_owner(scope.owner, self.book.tenant)
-        as_view(scope.who)
+        as_audience(scope.audience, as_view(scope.who))
         own = replace(self)
         own._run = _Run(scope, len(ctx.messages))
         return own

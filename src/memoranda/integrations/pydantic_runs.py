@@ -46,7 +46,7 @@ async def thread_of(book: Book, scope: Scope, conversation: str) -> ThreadHandle
     named = scope.thread or conversation
     if isinstance(named, UUID):
         return await book.thread(scope.owner, id=named, **scope.who)
-    return await book.thread(scope.owner, name=named, **scope.who)
+    return await book.thread(scope.owner, name=named, audience=scope.audience, **scope.who)
 
 
 @dataclass(frozen=True, slots=True)

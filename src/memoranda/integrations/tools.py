@@ -22,7 +22,7 @@ from memoranda.errors import (
 )
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
-from memoranda.model.records import Owner, Record
+from memoranda.model.records import Audience, Owner, Record
 from memoranda.text.fence import one_line
 
 _log = logging.getLogger("memoranda.integrations")
@@ -46,6 +46,9 @@ class Scope:
     groups: Sequence[str] = ()
     #: The thread of the run, by name or id; None means the framework's conversation.
     thread: str | UUID | None = None
+    #: Who may read the run's thread and what is formed from it: ``self``, ``group``, ``global`` (all agents of the owner)
+    #: or an ``Audience``; None means the book's setting. A thread that exists already keeps its own.
+    audience: str | Audience | None = None
 
     @property
     def who(self) -> Who:

@@ -203,6 +203,8 @@ class Remember:
     audience: Audience | None = None
     #: The run that it is written in; None: the thread's current turn, or this call alone.
     run: str | None = None
+    #: Where the settings make statements common and the call names no audience: it follows, unless strangers said it.
+    common: Audience | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,7 @@ class SyncBook(SyncPart):
     list = blocking(Book.list)
     count = blocking(Book.count)
     about = blocking(Book.about)
+    readers = blocking(Book.readers)
     why = blocking(Book.why)
     history = blocking(Book.history)
     ledger = blocking(Book.ledger)

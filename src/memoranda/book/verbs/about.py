@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter, Source
-from memoranda.model.records import WHOLE, AudienceKind, Owner, OwnerKind, RecordType, View
+from memoranda.model.records import WHOLE, Audience, AudienceKind, Owner, OwnerKind, Record, RecordType, View
 from memoranda.ports import Engine
 
 _PAGE = 500
@@ -70,24 +71,41 @@ async def about(engine: Engine, owner: Owner, view: View, limit: int) -> About:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """One audience of an owner's records, and how many records of each type it reads beside those of wider audiences."""
+
+    audience: Audience
+    records: Mapping[str, int]
+
+
+async def readers(engine: Engine, owner: Owner) -> list[Readers]:
+    """Return the audiences of an owner's records, the widest first, with counts by type; no content is kept."""
+    counts: dict[Audience, Counter[str]] = {}
+    async for record in _every(engine, owner, Filter()):
+        counts.setdefault(record.audience, Counter())[record.type.value] += 1
+    width = (AudienceKind.GLOBAL, AudienceKind.GROUP, AudienceKind.SELF)
+    order = sorted(counts, key=lambda one: (width.index(one.kind), one.groups, one.agent or ""))
+    return [Readers(audience, dict(sorted(counts[audience].items()))) for audience in order]
+
+
 async def _lines_about(engine: Engine, owner: Owner) -> int:
     """Return how many lines of experience agents learnt from an owner's records."""
     count = 0
     for agent in await engine.owners(owner.tenant):
         if agent.kind is OwnerKind.AGENT:
-            async for line in _lines(engine, agent):
-                count += line.retired_at is None and line.part_of(owner) is not None
+            async for line in _every(engine, agent, Filter(types=frozenset({RecordType.EXPERIENCE}))):
+                if isinstance(line, ExperienceLine):
+                    count += line.retired_at is None and line.part_of(owner) is not None
     return count
 
 
-async def _lines(engine: Engine, agent: Owner) -> AsyncIterator[ExperienceLine]:
+async def _every(engine: Engine, owner: Owner, only: Filter) -> AsyncIterator[Record]:
     cursor: str | None = None
     while True:
-        only = Filter(types=frozenset({RecordType.EXPERIENCE}))
-        page = await engine.scan(agent, WHOLE, only, cursor, _PAGE)
+        page = await engine.scan(owner, WHOLE, only, cursor, _PAGE)
         for record in page.records:
-            if isinstance(record, ExperienceLine):
-                yield record
+            yield record
         cursor = page.cursor
         if cursor is None:
             return

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from memoranda.book.input import (
     Who,
     as_actor,
-    as_audience,
     as_flag,
     as_id,
     as_names,
@@ -102,7 +101,7 @@ class Profiles(RecordVerbs):
         if set is not None and not isinstance(set, Mapping):
             raise InvalidInput("set: give a mapping of fields to values", field="set")
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        edit = self._edit(party, view, dict(set or {}), schema, audience)
+        edit = await self._edit(party, view, dict(set or {}), schema, audience)
         leaving = as_names(unset, "unset")
         request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
         return await self._apply(edit, await self._held(edit, view), leaving, view, request, operation)
@@ -121,17 +120,17 @@ class Profiles(RecordVerbs):
         if not isinstance(body, Mapping):
             raise InvalidInput("body: give a mapping of fields to values", field="body")
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        edit = self._edit(party, view, dict(body), schema, audience)
+        edit = await self._edit(party, view, dict(body), schema, audience)
         held = await self._held(edit, view)
         leaving = tuple(name for name in (held.body if held else ()) if name not in edit.body)
         request = ["put profile", schema, dict(body), str(audience)]
         return await self._apply(edit, held, leaving, view, request, operation)
 
-    def _edit(
+    async def _edit(
         self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
     ) -> ProfileDocument:
         """Return a new document that holds only the fields to set."""
-        readers = as_audience(audience, view) or (
+        readers = await self._services.audience_of(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
         try:
@@ -265,18 +264,20 @@ class Named(RecordVerbs, Generic[N]):
 
 @spelled_out
 class Agents(Named[Agent]):
-    """The tenant's agents; an agent with malformed settings of formation is refused."""
+    """The tenant's agents; an agent with malformed settings is refused."""
 
     async def put(
         self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[AgentFields]
     ) -> Receipt:
         """Store an agent, or change the one of that name; fields that are left out stay as they are.
 
-        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed.
+        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed, and
+        ``settings["sharing"]`` who reads them.
         """
         given = fields.get("settings")
         if isinstance(given, Mapping):
             self._services.forming.settings.check(given)
+            self._services.forming.wishes.sharing.check(given)
         receipt = await self._put(name, dict(fields), operation, new=new, patch=True)
         self._services.forming.changed(name)
         return receipt

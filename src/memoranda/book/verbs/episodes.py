@@ -27,7 +27,7 @@ from memoranda.model.changes import RecordEpisode
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Episode, Outcome, Overflow
 from memoranda.model.query import Filter, Hits
-from memoranda.model.records import Audience, Owner, Record, RecordType, slot_of
+from memoranda.model.records import STRANGERS, Audience, Owner, Record, RecordType, slot_of
 
 _MOST = 1000
 
@@ -111,7 +111,10 @@ class Episodes(RecordVerbs):
         party = as_owner(owner, self._services.tenant)
         now = self._services.door.clock()
         episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
-        change = RecordEpisode(episode, audience=as_audience(audience, reader))
+        readers = as_audience(audience, reader)
+        if readers is None and not episode.rests_on() and episode.trust not in STRANGERS:
+            readers = await self._services.forming.wishes.common_audience(reader)
+        change = RecordEpisode(episode, audience=readers)
         receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
         return await self._services.embeddings.reached(receipt, waiting)
 

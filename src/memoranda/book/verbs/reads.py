@@ -21,7 +21,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
-from memoranda.book.verbs.about import About, about
+from memoranda.book.verbs.about import About, Readers, about, readers
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.explanation import explain, seen_receipt
 from memoranda.errors import NotAllowed, NotFound
@@ -66,6 +66,12 @@ class Reads:
     async def about(self, owner: str | Owner, *, limit: int = 100, **who: Unpack[Who]) -> About:
         """Return what is known about an owner in one call: profile, the newest memories with sources and readers, counts."""
         return await about(self._services.engine, self._party(owner), as_view(who), as_limit(limit))
+
+    async def readers(self, owner: str | Owner, **who: Unpack[Who]) -> Sequence[Readers]:
+        """Return who reads how many of an owner's records; only the owner's own view may ask."""
+        if not as_view(who).whole:
+            raise NotAllowed("readers: it counts records of every audience; ask with view='owner'")
+        return await readers(self._services.engine, self._party(owner))
 
     async def count(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from memoranda.book import Book
 from memoranda.book.services import FORMING
 from memoranda.cli import exits, health_checks
 from memoranda.cli.health_checks import Check
-from memoranda.cli.options import opens_book
-from memoranda.cli.output.printer import Printer
+from memoranda.cli.options import opens_book, owned
+from memoranda.cli.output.printer import Column, Printer
+from memoranda.cli.output.record_tables import readers_of
 from memoranda.cli.session import Session
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import MOST_JOBS, JobState
+from memoranda.model.records import Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 
@@ -28,8 +31,15 @@ _STYLES = {"ok": "good", "note": "", "warning": "warning"}
 
 @click.command("doctor")
 @opens_book
-def doctor_command(session: Session) -> None:
-    """Check the health of the book, its file and its disk; exit code 1 if there is a warning."""
+@owned(optional=True, most=0)
+def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) -> None:
+    """Check the health of the book, its file and its disk; exit code 1 if there is a warning.
+
+    With OWNER it shows instead who sees how many of the owner's records, and who will see new ones; it shows no content.
+    """
+    if party is not None:
+        session.run(_sharing(session, party))
+        return
     facts, checks = session.run(_examine(session))
     healthy = all(check.state != "warning" for check in checks)
     if not session.print_json({"healthy": healthy, "book": facts, "checks": checks}):
@@ -38,6 +48,28 @@ def doctor_command(session: Session) -> None:
         session.printer.say("healthy" if healthy else "not healthy", "good" if healthy else "bad")
     if not healthy:
         exits.leave(exits.FOUND_FAULTS)
+
+
+async def _sharing(session: Session, party: Owner) -> None:
+    async with session.reading() as book:
+        found = await book.readers(party, view="owner")
+        wishes = book.forming.wishes.sharing
+        own = {agent.name: wishes.for_agent(agent).default for agent in await book.agents.list()}
+    apart = {name: default for name, default in own.items() if default != wishes.default}
+    sharing = {"default": wishes.default, "agents": apart}
+    if session.print_json({"owner": party, "readers": found, "sharing": sharing}):
+        return
+    printer = session.printer
+    if found:
+        rows = [
+            [readers_of(one.audience), ", ".join(f"{count} {name}" for name, count in one.records.items())]
+            for one in found
+        ]
+        printer.table([Column("READ BY"), Column("RECORDS", flexible=True)], rows)
+    else:
+        printer.say(f"no records of {party}", "faint")
+    agents = "".join(f"; of {name}: {default}" for name, default in apart.items())
+    printer.say(f"audience of what an agent writes without naming one: {wishes.default}{agents}", "faint")
 
 
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:

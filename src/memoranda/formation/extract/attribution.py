@@ -15,6 +15,7 @@ from memoranda.model.drafts import DroppedPart, Reading
 from memoranda.model.memories import QUOTE_LENGTH, Cited
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust, lowest
+from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.fence import fenced
 from memoranda.text.scripts import comparable_text, normalised
 from memoranda.text.similarity import CONTAINED_COVERAGE, coverage, densest_coverage
@@ -27,7 +28,6 @@ REPEATED_COVERAGE: Final = 0.25
 DIRECTING: Final = frozenset({"instruction", "preference"})
 _SPEAKERS: Final = frozenset({Trust.USER, Trust.OPERATOR})
 _QUESTION_MARKS: Final = frozenset("?？؟;\u037e⁇")
-_OWNER_WORDS: Final = frozenset({"user", "the user", "me", "myself", "i"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,6 @@ def is_from_user(message: Message) -> bool:
     return message.role == "user" and message.trust in _SPEAKERS
 
 
-def other_speaker(message: Message) -> str | None:
-    """Return the speaker of a user message if it is not the owner; what this speaker says is not about the owner."""
-    speaker = message.speaker
-    return (
-        None
-        if speaker is None or comparable_text(speaker) in (comparable_text(message.owner.id), *_OWNER_WORDS)
-        else speaker
-    )
-
-
 class Attribution:
     """Judges who said a statement, given all messages and memories that were read for a prompt."""
 
@@ -70,7 +60,7 @@ class Attribution:
         ]
         self._shown = tuple(memory.content for memory in reading.candidates)
         names = {message.speaker for message in said if message.speaker and is_from_user(message)}
-        self._owner_names = _OWNER_WORDS | {comparable_text(reading.thread.owner.id)}
+        self._owner_names = OWNER_WORDS | {comparable_text(reading.thread.owner.id)}
         self._speakers = self._owner_names | {comparable_text(name) for name in names}
 
     def judge(

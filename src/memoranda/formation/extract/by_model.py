@@ -14,7 +14,6 @@ from memoranda.formation.extract.attribution import (
     Citations,
     Problems,
     from_user,
-    other_speaker,
     text_of,
     texts_of,
 )
@@ -37,6 +36,7 @@ from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.language_models import Earlier, ModelAnswer, ModelRequest
 from memoranda.model.records import Limits
 from memoranda.model.values import refused
+from memoranda.storage.decide.strangers import other_speaker
 
 LINE_LENGTH: Final = 500
 SUMMARY_LENGTH: Final = 20_000

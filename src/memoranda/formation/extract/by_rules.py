@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from memoranda.formation.extract.attribution import is_from_user, other_speaker
+from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.said_before import said_before
 from memoranda.formation.extract.validity import since, until
 from memoranda.formation.rules import (
@@ -29,6 +29,7 @@ from memoranda.model.memories import QUOTE_LENGTH, Cardinality, Cited
 from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Limits
+from memoranda.storage.decide.strangers import other_speaker
 
 #: Topic → field of the profile; ``/-`` appends to a list.
 _FIELDS: Final = {

@@ -17,7 +17,6 @@ from memoranda.formation.extract.attribution import (
     Verdict,
     from_user,
     moment_of,
-    other_speaker,
     text_of,
     texts_of,
 )
@@ -29,6 +28,7 @@ from memoranda.model.drafts import Confirmation, Draft, TakenBack, WantedSchema
 from memoranda.model.memories import Cardinality
 from memoranda.model.records import Limits
 from memoranda.model.values import refused
+from memoranda.storage.decide.strangers import other_speaker
 
 _NOTE_FIELDS: Final = frozenset(
     {*NOTE.parameters["properties"], "sources", "supersedes", "language", "valid_from", "valid_until"}

@@ -10,7 +10,8 @@ from uuid import UUID
 from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.drafts import Confirmation, Draft, DroppedPart, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
-from memoranda.model.records import Limits, View, lowest
+from memoranda.model.records import STRANGERS, Audience, AudienceKind, Limits, View, lowest
+from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import same_statement
 
@@ -53,7 +54,7 @@ class Merger:
         self._now = reading.now
         self._new_ids = {message.id for message in reading.new}
         self._new_messages = reading.new
-        self._view = View(agent=thread.agent)
+        self._view = View(agent=thread.agent, groups=thread.audience.groups if thread.agent else ())
         #: The most trusted first; with equal trust, in the order of creation.
         self._current = sorted((one for one in existing if one.owner == thread.owner), key=_by_trust)
         self._ids = {one.id for one in self._current}
@@ -81,7 +82,7 @@ class Merger:
         for denied in taken_back:
             self._retract(denied)
         again = [Confirm(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()]
-        made = [Remember(memory, run=run) for memory in found.made.values()]
+        made = [Remember(memory, audience=self._named(memory), run=run) for memory in found.made.values()]
         gone = [Retract(id, f"{RETRACT_REASON}: message {said}") for id, said in found.taken_back.items()]
         return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
 
@@ -176,7 +177,7 @@ class Merger:
     def _duplicate(self, memory: Memory) -> Memory | None:
         """Return a memory that says the same; for recurring events, only one with a common source."""
         for other in (*self._state.made.values(), *self._active()):
-            if not self._covers_readers(other) or not _same_memory(memory, other):
+            if not self._covers_readers(memory, other) or not _same_memory(memory, other):
                 continue
             recurs = memory.cardinality is Cardinality.RECURRING
             if recurs is not (other.cardinality is Cardinality.RECURRING):
@@ -191,6 +192,8 @@ class Merger:
             reason = ("recurring", "a recurring event replaces nothing")
         elif memory.observed_at < other.observed_at:
             reason = ("older", "the memory it would replace was said later")
+        elif not self._covers_readers(other, memory):
+            reason = ("readers", "a memory for fewer readers replaces none for more")
         elif memory.trust is not other.trust and lowest((memory.trust, other.trust)) is memory.trust:
             reason = ("trust", "the memory it would replace has higher trust")
         elif memory.valid_to is not None and other.valid_to is None:
@@ -206,9 +209,22 @@ class Merger:
     def _active(self) -> list[Memory]:
         return [one for one in self._current if one.active and one.id not in self._state.gone]
 
-    def _covers_readers(self, other: Memory) -> bool:
-        """True if all readers of the new memory can read the other one."""
-        return self._thread.audience.within(other.audience, self._view)
+    def _covers_readers(self, memory: Memory, other: Memory) -> bool:
+        """True if all readers of one memory can read the other one."""
+        return memory.audience.within(other.audience, self._view)
+
+    def _audience(self, draft: Draft) -> Audience:
+        """Return the thread's audience; the agent's own for statements of strangers in a thread that others read."""
+        thread = self._thread
+        if thread.agent is None or thread.audience.kind is AudienceKind.SELF:
+            return thread.audience
+        said = [message for message in self._new_messages if message.id in draft.sources]
+        strange = draft.trust in STRANGERS or any(map(is_from_strangers, said))
+        return Audience.of_agent(thread.agent) if strange else thread.audience
+
+    def _named(self, memory: Memory) -> Audience | None:
+        """Return the audience to name where it is not that of the thread."""
+        return None if memory.audience == self._thread.audience else memory.audience
 
     def _left_out(self, at: str, code: str, reason: str) -> None:
         self._report(DroppedPart(part=at, code=code, reason=reason))
@@ -224,7 +240,7 @@ class Merger:
             id=self._id_of("note", place),
             recorded_at=self._now,
             owner=self._thread.owner,
-            audience=self._thread.audience,
+            audience=self._audience(draft),
             kind=draft.kind,
             content=draft.content,
             subject=draft.subject,

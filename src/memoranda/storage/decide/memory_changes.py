@@ -21,10 +21,11 @@ from memoranda.model.changes import (
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus, quotes_of
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.records import EVERYONE, Audience, Record, Trust, lowest, narrowest
+from memoranda.model.records import EVERYONE, STRANGERS, Audience, Record, Trust, lowest, narrowest
 from memoranda.model.values import canonical, refused, request_digest
 from memoranda.storage.decide.protection import protected, protected_from_act
 from memoranda.storage.decide.state import BatchState
+from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.text.scripts import comparable_text
@@ -50,10 +51,9 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     if memory.thread is not None:
         thread = yield from state.need(memory.thread, Thread, "thread")
         grounds = grounds or [thread]
+    trust = lowest([memory.trust, *(g.trust for g in grounds if hasattr(g, "trust"))])
     memory = memory.changed(
-        audience=_audience(state, change, grounds),
-        trust=lowest([memory.trust, *(g.trust for g in grounds if hasattr(g, "trust"))]),
-        recorded_at=state.batch.at,
+        audience=_audience(state, change, trust, grounds), trust=trust, recorded_at=state.batch.at
     )
     if memory.sources and (yield from _refused_before(memory)):
         state.ignore("not_formed_again")
@@ -92,8 +92,13 @@ def _is_protected(state: BatchState, loser: UUID, trust: Trust) -> Deciding[bool
     return isinstance(memory, Memory) and (yield from protected(state, memory, trust))
 
 
-def _audience(state: BatchState, change: Remember, grounds: list[Record]) -> Audience:
+def _audience(state: BatchState, change: Remember, trust: Trust, grounds: list[Record]) -> Audience:
     widest = narrowest((ground.audience for ground in grounds), state.batch.view)
+    if change.audience is None and change.common is not None:
+        follows = change.common.within(widest, state.batch.view) and trust not in STRANGERS
+        if follows and not any(map(is_from_strangers, grounds)):
+            return change.common
+        return widest if change.memory.agent is None else Audience.of_agent(change.memory.agent)
     if change.audience is None:
         if grounds:
             return widest

@@ -1,0 +1,103 @@
+"""Settings of single agents: when their threads are formed, and who reads what they write without naming an audience."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final, Literal, get_args
+
+from pydantic import ValidationError
+
+from memoranda.errors import InvalidInput
+from memoranda.formation.formation_settings import SHARING, FormingSettings, agent_named
+from memoranda.model.profiles import Agent
+from memoranda.model.records import EVERYONE, Audience, Owner, View
+from memoranda.model.values import Value, refused
+from memoranda.ports import Records
+
+#: Other processes may change an agent's wishes: they are read again after so long.
+_KNOWN_SECONDS: Final = 30.0
+_MOST_KNOWN: Final = 1_000
+_AT: Final = f"settings.{SHARING}"
+_Audience = Literal["self", "group", "global"]
+_AUDIENCES: Final[tuple[str, ...]] = get_args(_Audience)
+
+
+class SharingSettings(Value):
+    """The audience of an agent's threads and statements that name none: the agent alone, its groups, or all agents."""
+
+    default: _Audience = "self"
+
+    def preferring(self, audience: str | None) -> SharingSettings:
+        """Return these settings with the audience that opening the book names, if it names one."""
+        if audience is None:
+            return self
+        if audience not in _AUDIENCES:
+            raise InvalidInput(
+                f"audience: {audience!r} is not one of {', '.join(_AUDIENCES)}", field="audience"
+            )
+        return SharingSettings.model_validate({"default": audience})
+
+    def for_agent(self, agent: Agent | None) -> SharingSettings:
+        """Return these settings, replaced by the agent's own where it has some; what cannot be read widens nothing."""
+        if agent is None or SHARING not in agent.settings:
+            return self
+        try:
+            return self.check(agent.settings)
+        except InvalidInput:
+            return SharingSettings()
+
+    def check(self, settings: Mapping[str, Any]) -> SharingSettings:
+        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
+        own = settings.get(SHARING, {})
+        if not isinstance(own, Mapping):
+            raise InvalidInput(f"{_AT}: give an object, such as {{'default': 'self'}}", field=_AT)
+        try:
+            return SharingSettings.model_validate({**self.model_dump(), **own})
+        except ValidationError as exc:
+            raise refused(exc, at=_AT) from exc
+
+
+class AgentWishes:
+    """The settings of a tenant's agents: the tenant's, replaced by the agent's own."""
+
+    def __init__(
+        self, records: Records, tenant: Owner, forming: FormingSettings, sharing: SharingSettings
+    ) -> None:
+        self._records = records
+        self._tenant = tenant
+        self._forming = forming
+        self.sharing = sharing
+        #: Agent → its wishes, and when they were read.
+        self._known: dict[str, tuple[FormingSettings, SharingSettings, float]] = {}
+
+    async def forming(self, agent: str | None) -> FormingSettings:
+        """Return when an agent's threads are formed."""
+        return self._forming if agent is None else (await self._of(agent))[0]
+
+    async def common_audience(self, view: View) -> Audience | None:
+        """Return the audience of what a view's agent writes without naming one; None if the agent keeps to itself."""
+        default = "self" if view.agent is None else (await self._of(view.agent))[1].default
+        if default == "global":
+            return EVERYONE
+        # An agent in no group shares with none.
+        return Audience.of_groups(view.groups) if default == "group" and view.groups else None
+
+    def changed(self, agent: str | None = None) -> None:
+        """Forget the cached settings of one agent, or of all agents, because they may have changed."""
+        if agent is None:
+            self._known.clear()
+        else:
+            self._known.pop(agent, None)
+
+    async def _of(self, agent: str) -> tuple[FormingSettings, SharingSettings, float]:
+        at = time.monotonic()
+        known = self._known.get(agent)
+        if known is not None and at - known[2] < _KNOWN_SECONDS:
+            return known
+        record = await agent_named(self._records, self._tenant, agent)
+        wishes = self._forming.for_agent(record), self.sharing.for_agent(record), at
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[agent] = wishes
+        return wishes
