@@ -23,7 +23,7 @@ from memoranda.book.verbs.context_sources import request_of
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
 from memoranda.integrations.pydantic_runs import Runs, history, thread_of
-from memoranda.integrations.tools import TOOLS, Call, MemoryTools, Scope
+from memoranda.integrations.tools import TOOLS, TOOLS_BY_NAME, Call, MemoryTools, Scope
 from memoranda.model.ledger import Receipt
 from memoranda.text.token_count import Count
 
@@ -60,7 +60,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     #: The owner and agent of a run: one scope for all runs, or a function of the run's context.
     scope: Scope | Callable[[RunContext[AgentDepsT]], Scope]
     _: KW_ONLY
-    #: The tools that the model is offered.
+    #: The tools that the model is offered; ``read_turns`` only if it is named.
     tools: Sequence[str] = TOOLS
     #: True recalls a context for each run, with at most ``budget`` tokens and ``limit`` passages.
     recall: bool = True
@@ -87,10 +87,11 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     _run: _Run | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.tools) - set(TOOLS))
+        known = (*TOOLS, *TOOLS_BY_NAME)
+        unknown = sorted(set(self.tools) - set(known))
         if unknown:
             raise InvalidInput(
-                f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(TOOLS)}", field="tools"
+                f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(known)}", field="tools"
             )
         zone = None if callable(self.time_zone) else self.time_zone
         request_of(None, None, self.budget, self.limit, self.count, self.types, self.kinds, zone)
@@ -184,11 +185,22 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             """
             return await self._tools().forget(key)
 
+        async def read_turns(ctx: RunContext[AgentDepsT], first: int, last: int) -> str:
+            """Read earlier turns of this conversation word for word, where only a summary of them is shown.
+
+            Args:
+                first: The number of the first turn to read; the conversation begins with 1.
+                last: The number of the last turn to read, at most 20 in one call.
+            """
+            run = self._own()
+            call = Call(ctx.run_id or "", ctx.tool_call_id or "", run.thread)
+            return await self._tools().read_turns(call, first, last)
+
         # The model is told of the widest audience only if the application allows it.
         remember.__doc__ = (remember.__doc__ or "").replace(
             "_GLOBAL_", ", global (all agents)" if self.allow_global else ""
         )
-        for tool in (remember, recall, search, forget):
+        for tool in (remember, recall, search, forget, read_turns):
             if tool.__name__ in self.tools:
                 offered.add_function(tool)
         return offered if self.tools else None

@@ -26,8 +26,8 @@ from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Thread, ThreadStatus
-from memoranda.model.query import Filter, Page
-from memoranda.model.records import Audience, Owner, RecordType, View
+from memoranda.model.query import Filter, Page, place_of
+from memoranda.model.records import Audience, Owner, RecordType, View, those_of
 from memoranda.recall.context.composer import Window
 from memoranda.text.token_count import Count
 
@@ -98,12 +98,26 @@ class ThreadHandle:
         """Return the current version of the thread."""
         return await _seen(self._services, self.owner, self.id, self._view)
 
-    async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
-        """Return a page of the thread's messages, oldest first."""
+    async def messages(
+        self, *, first: int = 1, last: int | None = None, cursor: str | None = None, limit: int = 100
+    ) -> Page:
+        """Return a page of the thread's messages, oldest first; ``first`` and ``last`` are the places it begins and ends at.
+
+        A message's place is its ``seq``, counted from 1. Places of messages that are gone stay empty.
+        """
+        begins, most = as_count(first, "first", 1), as_limit(limit)
+        after = max(place_of(as_cursor(cursor)) or 0, begins - 1)
+        ends = None if last is None else as_count(last, "last", 1)
+        if ends is not None:
+            most = min(most, ends - after)
+        if most < 1:
+            return Page((), None)
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id)
-        return await self._services.engine.scan(
-            self.owner, self._view, only, as_cursor(cursor), as_limit(limit)
-        )
+        page = await self._services.engine.scan(self.owner, self._view, only, str(after), most)
+        if ends is None or page.cursor is None:
+            return page
+        found = [message for message in those_of(Message, page.records) if message.seq <= ends]
+        return Page(tuple(found), page.cursor if found and found[-1].seq < ends else None)
 
     async def newest(self, limit: int = 20) -> list[Message]:
         """Return the thread's newest messages, oldest first."""
