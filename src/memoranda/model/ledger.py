@@ -76,6 +76,8 @@ class Line:
 
 #: The note of an entry that language models were asked for, and what that used.
 USED = "used"
+#: The name in an entry's note of the portable digests of its operation's id and request, in hexadecimal.
+OPERATION = "operation"
 #: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
 AGED = "aged"
 
@@ -149,8 +151,10 @@ class Entry:
             for line in self.lines
         )
         ignored = tuple(replace(part, field=None) if is_touched(part.id) else part for part in self.ignored)
-        actor = Actor(self.actor.kind) if gone is None else self.actor
-        return replace(self, lines=lines, ignored=ignored, actor=actor)
+        if gone is not None:
+            return replace(self, lines=lines, ignored=ignored)
+        note = {name: value for name, value in self.note.items() if name != OPERATION}
+        return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind), note=note)
 
 
 def aged_of(entry: Entry) -> dict[UUID, UUID]:

@@ -81,6 +81,11 @@ def request_digest(request: bytes) -> bytes:
     return blake2b(request, digest_size=SIZE, person=b"request").digest()
 
 
+def operation_key(operation: bytes) -> bytes:
+    """Return the key of an operation's portable digests; whoever does not know the operation id cannot make it."""
+    return blake2b(operation, digest_size=32, person=b"operation").digest()
+
+
 def schema_digest(parameters: bytes) -> str:
     """Return the digest of a schema's parameters."""
     return blake2b(parameters, digest_size=SIZE, person=b"schema").hexdigest()

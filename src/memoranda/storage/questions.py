@@ -41,9 +41,11 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class ByOperation(Question[Applied | None]):
-    """The entry that has this digest of an operation id, in any owner's ledger."""
+    """The entry that has one of these digests of an operation id, in any owner's ledger."""
 
     digest: bytes
+    #: That of an operation that another book applied.
+    brought: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
 
 
 def _by_operation(on: Session, question: q.ByOperation) -> q.Applied | None:
-    era, position = on.tables.operations.get(question.digest, (None, 0))
+    operations = on.tables.operations
+    era, position = operations.get(question.digest) or operations.get(question.brought) or (None, 0)
     return None if era is None else q.Applied(era.ledger[position - 1], era.ended)
 
 

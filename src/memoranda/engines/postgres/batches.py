@@ -46,7 +46,7 @@ async def _find_owner(on: Session, question: q.FindOwner) -> OwnerBase:
 
 
 async def _by_operation(on: Session, question: q.ByOperation) -> q.Applied | None:
-    row = await on.one("by_operation", question.digest)
+    row = await on.one("by_operation", question.digest, question.brought)
     return None if row is None else q.Applied(entry_of(row, None), row[9] is not None)
 
 

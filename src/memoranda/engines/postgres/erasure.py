@@ -8,7 +8,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from memoranda.engines.postgres.batches import number_of
-from memoranda.engines.postgres.server.session import Answers, Session, Writes
+from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.model.ledger import Entry, Erasures
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record
 from memoranda.model.values import micros
@@ -58,8 +58,8 @@ async def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Own
 
 
 async def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
-    eras = tuple(UUID(bytes=row[0]) for row in await on.all("erased_eras"))
-    return Erasures(eras, erased_by(row[0] for row in await on.all("erase_entries")))
+    eras, entries = [await on.text(upkeep()[name]) for name in ("erased_eras", "erase_entries")]
+    return Erasures(tuple(UUID(bytes=row[0]) for row in eras), erased_by(row[0] for row in entries))
 
 
 async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:

@@ -374,7 +374,7 @@ INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, 
 
 -- name: by_operation
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
-FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ? ORDER BY l.owner LIMIT 1
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation IN (?, ?) ORDER BY l.owner LIMIT 1
 
 -- name: entries_at
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
@@ -736,12 +736,6 @@ SELECT current_setting('server_version'),
     current_setting('max_connections')::integer,
     (SELECT count(*)::integer FROM pg_stat_activity WHERE backend_type = 'client backend'),
     (SELECT extversion FROM pg_extension WHERE extname = 'vector')
-
--- name: erase_entries
-SELECT body FROM ledger WHERE body LIKE '%"erase"%'
-
--- name: erased_eras
-SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no
 
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

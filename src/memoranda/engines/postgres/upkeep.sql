@@ -115,3 +115,9 @@ SELECT (SELECT count(*) FROM owners WHERE erased_at IS NULL AND position > 0), (
 -- name: bytes
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class AS c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+
+-- name: erase_entries
+SELECT body FROM ledger WHERE body LIKE '%"erase"%'
+
+-- name: erased_eras
+SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no

@@ -31,7 +31,7 @@ def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
 
 
 def _by_operation(on: Session, question: q.ByOperation) -> q.Applied | None:
-    row = on.one("by_operation", question.digest)
+    row = on.one("by_operation", question.digest, question.brought)
     return None if row is None else q.Applied(entry_of(row, None), row[9] is not None)
 
 

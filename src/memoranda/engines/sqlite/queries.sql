@@ -222,7 +222,7 @@ INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, 
 
 -- name: by_operation
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
-FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ?
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation IN (?, ?)
 
 -- name: entry_at
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at

@@ -14,30 +14,47 @@ from memoranda.model.ledger import USED, Entry, Ignored, Line, Receipt, ReceiptI
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.records import Owner, Record, owner_digest_parts
-from memoranda.model.values import keyed
+from memoranda.model.values import keyed, operation_key
 from memoranda.storage.questions import EndOf, Holders, Load, ThreadEnd
 from memoranda.storage.use_case import Deciding, ask
 
 
 @dataclass(frozen=True, slots=True)
 class OperationDigests:
-    """The digests of an operation id and its request; both are None if no id was given."""
+    """The digests of an operation id and its request."""
 
-    id: bytes | None
-    request: bytes | None
+    id: bytes
+    request: bytes
+    #: The digests that the book stores if another book applied the operation.
+    brought_id: bytes
+    brought_request: bytes
+    #: The digests that go into exports: each book understands them, but only with the operation id itself.
+    portable: tuple[bytes, bytes]
+
+    def is_of(self, entry: Entry) -> bool:
+        """True if the entry was made by the same request."""
+        brought = entry.operation == self.brought_id
+        return entry.request == (self.brought_request if brought else self.request)
 
 
-def operation_digest(secret: bytes, owner: Owner, operation: str) -> bytes:
-    """Return the keyed digest of an operation id, which reveals nothing without the book's secret."""
-    return keyed(secret, "operation", owner_digest_parts(owner), operation.encode())
-
-
-def operation_of(secret: bytes, batch: Batch) -> OperationDigests:
-    """Return the digests of a batch's operation id and request."""
-    if batch.operation is None:
-        return OperationDigests(None, None)
+def operation_of(secret: bytes, owner: Owner, operation: str, request: bytes) -> OperationDigests:
+    """Return the digests of an operation id and its request."""
+    key = operation_key(operation.encode())
+    portable = keyed(key, "operation"), keyed(key, "request", request)
     return OperationDigests(
-        operation_digest(secret, batch.owner, batch.operation), keyed(secret, "request", batch.request)
+        # Under the book's key, so that they reveal nothing without it.
+        keyed(secret, "operation", owner_digest_parts(owner), operation.encode()),
+        keyed(secret, "request", request),
+        *brought(secret, owner, portable),
+        portable,
+    )
+
+
+def brought(secret: bytes, owner: Owner, portable: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    """Return the digests under which a book stores an operation that another book applied."""
+    id, request = portable
+    return keyed(secret, "brought op", owner_digest_parts(owner), id), keyed(
+        secret, "brought request", request
     )
 
 
@@ -45,7 +62,7 @@ def repeated(entry: Entry, owner: Owner, operation: OperationDigests, *, ended: 
     """Return the first receipt of a repeated operation; raise an error if it may not be repeated."""
     if ended:
         raise Erased("this operation was applied before its owner was erased; it cannot be applied again")
-    if entry.request != operation.request:
+    if not operation.is_of(entry):
         raise OperationReused("this operation id belongs to another request; use a new id for a new request")
     if entry.lines and all(line.erased for line in entry.lines):
         raise Erased("what this operation wrote was forgotten; it cannot be written again")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from memoranda.model.ledger import AGED, IGNORED, Actor, Entry, Ignored, Line, Verb
+from memoranda.model.ledger import AGED, IGNORED, OPERATION, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.records import OwnerKind, RecordType
 from memoranda.model.values import SIZE, Document, Moment, Name, Text, Value, micros
 from memoranda.storage.export.owner_data import LARGEST, SECRET_SIZE
@@ -44,7 +45,15 @@ def _with_positions(note: dict[str, Any]) -> dict[str, Any]:
     aged = note.get(AGED, [])
     if not isinstance(aged, list) or not all(map(_is_aged, aged)):
         raise ValueError(f"'{AGED}' is a list of threads, each with a count of messages")
+    if OPERATION in note and not _are_digests(note[OPERATION]):
+        raise ValueError(f"'{OPERATION}' is a pair of digests")
     return note
+
+
+def _are_digests(part: object) -> bool:
+    if not isinstance(part, list) or len(part) != 2:
+        return False
+    return all(isinstance(each, str) and re.fullmatch(f"[0-9a-f]{{{2 * SIZE}}}", each) for each in part)
 
 
 def _is_aged(part: object) -> bool:

@@ -19,10 +19,11 @@ from memoranda.model.book_rows import (
     StonePiece,
     VersionPiece,
 )
-from memoranda.model.ledger import Actor, Entry
+from memoranda.model.ledger import OPERATION, Actor, Entry
 from memoranda.model.passages import Use
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record, RecordType, owner_digest_parts
 from memoranda.model.values import keyed, micros, moment
+from memoranda.storage.decide.state import brought
 from memoranda.storage.rows import StoredRow, audience_columns, dump_entry, encode
 
 #: Makes the packed terms of a passage; None for other records.
@@ -80,6 +81,11 @@ class OwnerDump(NamedTuple):
         found["uses"], found["entries"] = len(self.uses), len(self.entries)
         return +found
 
+    def without_keys(self) -> OwnerDump:
+        """Return the data without digests that another book's key made."""
+        bare = (replace(entry, operation=None, request=None) for entry in self.entries)
+        return self._replace(entries=tuple(bare))
+
     def pieces(self, secret: bytes, rule: int, terms: TermsOf) -> OwnerPieces:
         """Return the owner's rows, with digests made with the book's key, and search terms made by this rule."""
         return _Pieces(self, secret, rule, terms).made()
@@ -107,7 +113,7 @@ class _Pieces:
             self._record(list(versions))
             for _, versions in groupby(dump.versions, key=lambda version: version.record.id)
         ]
-        entries = [_entry(self._with_digests(entry)) for entry in dump.entries]
+        entries = [_entry(self._with_digests(self._with_operation(entry))) for entry in dump.entries]
         shelves = sorted(ShelfPiece(audience_columns(each), mark, 0) for each, mark in self._shelves.items())
         digest = keyed(self._secret, "owner", owner_digest_parts(dump.owner))
         frame = Frame(dump.era.bytes, dump.owner.parts, digest, len(entries), None, tuple(shelves))
@@ -173,6 +179,15 @@ class _Pieces:
         row = encode(record, self._secret)
         self._digests[record.id, record.version] = row.hash
         return row
+
+    def _with_operation(self, entry: Entry) -> Entry:
+        """Return the entry with digests by which this book recognises an operation of another one."""
+        portable = entry.note.get(OPERATION)
+        if entry.operation is not None or portable is None:
+            return entry
+        id, request = map(bytes.fromhex, portable)
+        operation, asked = brought(self._secret, self._dump.owner, (id, request))
+        return replace(entry, operation=operation, request=asked)
 
     def _with_digests(self, entry: Entry) -> Entry:
         lines = (replace(line, hash=self._digests.get((line.id, line.after))) for line in entry.lines)

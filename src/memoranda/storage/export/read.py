@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from memoranda.errors import InvalidInput
 from memoranda.model.book_rows import StonePiece
-from memoranda.model.ledger import Entry, Line, Verb
+from memoranda.model.ledger import OPERATION, Entry, Line, Verb
 from memoranda.model.messages import Message
 from memoranda.model.passages import Use
 from memoranda.model.records import Owner, Record, RecordType
@@ -158,15 +158,17 @@ class _Parsing:
 
     def _check_ledger(self) -> None:
         standing: dict[UUID, int] = {}
-        operations: set[bytes] = set()
+        operations: set[bytes | str] = set()
         for place, position in enumerate(sorted(self._entries), 1):
             item, entry = self._entries[position]
             if position != place:
                 raise broken(item, f"position: {position} comes where {place} is missing", "position")
-            if entry.operation in operations:
+            same = {
+                each for each in (entry.operation, *entry.note.get(OPERATION, ())[:1]) if each is not None
+            }
+            if not same.isdisjoint(operations):
                 raise broken(item, "keys: an earlier entry has the same operation", "keys")
-            if entry.operation is not None:
-                operations.add(entry.operation)
+            operations |= same
             for line in entry.lines:
                 if line.before != standing.get(line.id, 0) or not _steps(line):
                     raise broken(item, f"body.l: {line.id} does not go on from the version before", "body.l")

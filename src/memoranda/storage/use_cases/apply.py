@@ -8,14 +8,13 @@ from uuid import UUID
 
 from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.ledger import OPERATION, Entry, Receipt
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.state import (
     Put,
     held_gain,
-    operation_digest,
     operation_of,
     receipt_of,
     refuse_old_era,
@@ -32,15 +31,16 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
     """Apply a batch; ``new_era`` is the id of the owner's era if the owner has none."""
     # Asked first, so that a repeated operation waits for the first one to end.
     base = yield from ask(Base(batch.owner))
-    operation = operation_of(base.secret, batch)
-    if operation.id is not None:
-        found = yield from ask(ByOperation(operation.id))
+    operation = None
+    if batch.operation is not None:
+        operation = operation_of(base.secret, batch.owner, batch.operation, batch.request)
+        found = yield from ask(ByOperation(operation.id, operation.brought_id))
         if found is not None:
             return repeated(found.entry, batch.owner, operation, ended=found.ended)
     refuse_old_era(batch.era, base.era)
     decision = yield from decide_batch(batch)
     nothing = Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
-    if not decision.puts and not decision.jobs and operation.id is None:
+    if not decision.puts and not decision.jobs and operation is None:
         # Nothing is stored, not even the name of a new owner.
         return nothing
     base.era = base.era or new_era
@@ -51,7 +51,7 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         yield Reserve(owner, base)
     for draft in _once_each(decision.jobs):
         yield PutJob(base, draft, batch.at)
-    if not decision.puts and operation.id is None:
+    if not decision.puts and operation is None:
         return nothing
     rows = [encode(put.record, base.secret) for put in decision.puts]
     entry = Entry(
@@ -62,13 +62,17 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         batch.actor,
         decision.lines(row.hash for row in rows),
         tuple(decision.ignored),
-        decision.note,
-        operation.id,
-        operation.request,
+        decision.note if operation is None else {**decision.note, OPERATION: _hex(operation.portable)},
+        None if operation is None else operation.id,
+        None if operation is None else operation.request,
     )
     gain = sum(held_gain(put.before, put.record) for put in decision.puts)
     yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain)
     return receipt_of(entry, batch.owner)
+
+
+def _hex(digests: Iterable[bytes]) -> list[str]:
+    return [digest.hex() for digest in digests]
 
 
 def _named_by(puts: Iterable[Put]) -> set[Owner]:
@@ -100,8 +104,8 @@ def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:
 
 def find_operation(owner: Owner, operation: str) -> Deciding[Receipt | None]:
     """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased."""
-    secret = yield from ask(Secret())
-    found = yield from ask(ByOperation(operation_digest(secret, owner, operation)))
+    digests = operation_of((yield from ask(Secret())), owner, operation, b"")
+    found = yield from ask(ByOperation(digests.id, digests.brought_id))
     if found is None or found.ended:
         return None
     return receipt_of(found.entry, owner, repeated=True)

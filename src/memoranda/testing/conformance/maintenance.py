@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.errors import Conflict, Erased
+from memoranda.errors import Conflict, Erased, OperationReused
 from memoranda.model.changes import (
     AddExperience,
     ChangeAudience,
@@ -215,3 +215,27 @@ class KeepingSuite(Suite):
             await adopted(engine, BEN, moved)
         assert await other.scan() == []
         assert await pen.scan() == []
+
+    async def test_an_operation_that_came_with_its_owner_is_not_applied_again(
+        self, engine: Engine, another: Engine
+    ) -> None:
+        pen = Pen(engine)
+        first = await pen.write(pen.remembering("tea"), operation="one", request=b"tea")
+        lines = await exported(engine, ANN)
+        there, ben = Pen(another), Pen(another, BEN)
+        # Another owner's operation of the same id is another operation.
+        assert not (await ben.write(ben.remembering("rum"), operation="one", request=b"rum")).repeated
+        await adopted(another, ANN, lines)
+        assert await exported(another, ANN) == lines
+        again = await there.write(there.remembering("tea"), operation="one", request=b"tea")
+        assert again == replace(first, repeated=True)
+        assert await another.find_operation(ANN, "one") == again
+        with pytest.raises(OperationReused):
+            await there.write(there.remembering("rum"), operation="one", request=b"rum")
+        await there.write(there.remembering("cake"), operation="two", request=b"cake")
+        assert (await there.write(there.remembering("cake"), operation="two", request=b"cake")).repeated
+        assert len(await there.scan()) == 2
+        await there.erase_all()
+        for operation, request in (("one", b"tea"), ("two", b"cake")):
+            with pytest.raises(Erased):
+                await there.write(there.remembering("tea"), operation=operation, request=request)

@@ -1,0 +1,42 @@
+"""Operation ids come along with an export, also that of one owner: what was done is not done again in the new book."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import memoranda
+from memoranda import Erased, OperationReused
+
+
+@pytest.mark.parametrize("whose", ["ana", None])
+@pytest.mark.parametrize("tenant", ["default", "other"])
+async def test_a_request_repeated_in_the_book_that_an_owner_came_to_is_answered_repeated(
+    book: memoranda.Book, tmp_path: Path, whose: str | None, tenant: str
+) -> None:
+    first = await book.remember("ana", "Plays the cello", agent="coach", operation="one")
+    told = await book.remember("ana", "Has a blue canary", agent="coach", operation="two")
+    await book.forget("ana", told.id, agent="coach")
+    lines = [line async for line in book.export(whose)]
+    async with memoranda.open(tmp_path / "other.db", tenant=tenant) as other:
+        # A book in use has a key of its own for its digests.
+        await other.remember("ben", "Plays the horn", agent="coach", operation="one")
+        assert (await other.import_(lines)).errors == []
+        again = await other.remember("ana", "Plays the cello", agent="coach", operation="one")
+        assert (again.repeated, again.id, again.position) == (True, first.id, first.position)
+        with pytest.raises(OperationReused):
+            await other.remember("ana", "Plays the viola", agent="coach", operation="one")
+        with pytest.raises(OperationReused):
+            await other.remember("ana", "Plays the cello", agent="tutor", operation="one")
+        with pytest.raises(Erased):
+            await other.remember("ana", "Has a blue canary", agent="coach", operation="two")
+        assert await other.count("ana", view="owner") == 1
+        assert (await other.verify()).faults == ()
+
+
+async def test_an_export_of_one_owner_tells_neither_operation_ids_nor_requests(book: memoranda.Book) -> None:
+    await book.remember("ana", "Plays the cello", agent="coach", operation="order-4711")
+    lines = "".join([line async for line in book.export("ana")])
+    assert "4711" not in lines
+    assert (await book.engine.whereabouts()).secret.hex() not in lines
