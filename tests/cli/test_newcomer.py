@@ -193,3 +193,16 @@ def test_doctor_lists_who_sees_how_much_of_a_persons_and_shows_no_content(shell:
     }
     assert found["sharing"] == {"default": "self", "agents": {}}
     assert "no records of ben" in shell.run("doctor", "ben")
+
+
+def test_update_corrects_a_memory_by_its_id(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.run("init")
+    first = shell.json("remember", "ana", "Lives in Boston", "--key", "home", "--agent", "helper")
+    id = first["items"][0]["id"]
+    shell.run("update", "ana", id, "Lives in Lisbon", "--agent", "helper")
+    page = shell.json("list", "ana", "--type", "memory", "--agent", "helper")["records"]
+    held = [(one["content"], one["key"], one["status"]) for one in page]
+    assert held == [("Lives in Boston", "home", "superseded"), ("Lives in Lisbon", "home", "active")]
+    again = shell.run("update", "ana", id, "Rome", "--agent", "helper", code=4)
+    assert "superseded already" in again

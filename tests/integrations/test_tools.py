@@ -276,3 +276,25 @@ async def test_a_model_reads_old_turns_word_for_word_only_where_the_tool_is_name
     plain = Script()
     await agent_of(plain, book, scope).run("Go on.")
     assert "read_turns" not in plain.offered
+
+
+async def test_a_model_corrects_a_statement_of_its_own_by_the_id_that_it_was_shown(
+    book: memoranda.Book,
+) -> None:
+    await asked(book, "remember", content="Lives in Boston", kind="context")
+    shown = await asked(book, "recall")
+    id = shown.split("id ")[1][:36]
+    answer = await asked(book, "remember", content="Lives in Lisbon", replaces=id)
+    assert answer == "Remembered: Lives in Lisbon [context, self]"
+    page = await book.list("ana", types="memory", agent="coach", only={"statuses": ["active"]})
+    assert [record.content for record in page if isinstance(record, Memory)] == ["Lives in Lisbon"]
+    assert "superseded already" in await asked(book, "remember", content="Lives in Rome", replaces=id)
+    assert "No memory has the id" in await asked(book, "remember", content="Lives in Rome", replaces="home")
+    theirs = await book.remember("ana", "Has a dog", agent="vet", audience="global")
+    refused = await asked(book, "remember", content="Has a cat", replaces=str(theirs.id))
+    assert "Another agent or the user wrote it" in refused
+    # What all agents read stays out of a model's reach unless the application allows it.
+    wide = await book.remember("ana", "Speaks Dutch", agent="coach", audience="global")
+    script = Script(call("remember", content="Speaks Greek", replaces=str(wide.id)))
+    await agent_of(script, book).run("Go on.")
+    assert "Audience 'global' is not allowed here" in script.answered[0]

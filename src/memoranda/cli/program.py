@@ -35,6 +35,7 @@ COMMANDS = {
     "profile": Entry("profile", "Show a person's profile, or set and remove its fields."),
     "about": Entry("profile", "Show what is known about a person."),
     "undo": Entry("write", "Undo a whole operation."),
+    "update": Entry("write", "Correct a memory by a newer one that keeps its key."),
     "retract": Entry("write", "Mark a memory as no longer believed."),
     "experience": Entry("experience", "List and review what agents have learnt across users."),
     "forget": Entry("forget", "Erase records for good."),

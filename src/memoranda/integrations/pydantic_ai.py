@@ -147,23 +147,25 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         async def remember(
             ctx: RunContext[AgentDepsT],
             content: str,
-            kind: str = "fact",
+            kind: str = "",
             key: str | None = None,
             audience: str = "self",
             applies_when: str = "",
+            replaces: str | None = None,
         ) -> str:
             """Keep one statement about the user that will matter in later conversations.
 
             Args:
                 content: The statement, short and complete in itself.
-                kind: What sort it is: preference, fact, instruction, context, experience or note.
+                kind: What sort it is: preference, fact (unless you say otherwise), instruction, context, experience or note.
                 key: A name for what holds once at a time, such as favorite_color; a later statement takes its place.
                 audience: Who may read it: self (you alone), group (your group's agents)_GLOBAL_.
                 applies_when: When it applies, where it does not always.
+                replaces: The id of a statement of yours that this one corrects; what you leave out stays as it was.
             """
             run = self._own()
             call = Call(ctx.run_id or "", ctx.tool_call_id or "", run.thread)
-            return await self._tools().remember(call, content, kind, key, audience, applies_when)
+            return await self._tools().remember(call, content, kind, key, audience, applies_when, replaces)
 
         async def recall(ctx: RunContext[AgentDepsT]) -> str:
             """Show what is remembered of the user."""

@@ -20,6 +20,7 @@ from memoranda.errors import (
     NotAllowed,
     NotFound,
 )
+from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message
 from memoranda.model.records import Audience, Owner, Record
@@ -93,9 +94,18 @@ class MemoryTools:
     allow_global: bool = False
 
     async def remember(
-        self, call: Call, content: str, kind: str, key: str | None, audience: str, applies_when: str
+        self,
+        call: Call,
+        content: str,
+        kind: str,
+        key: str | None,
+        audience: str,
+        applies_when: str,
+        replaces: str | None = None,
     ) -> str:
-        """Store a statement in the agent's name."""
+        """Store a statement in the agent's name; it takes the place of the agent's own statement ``replaces``."""
+        if replaces is not None and replaces.strip():
+            return await self._update(call, replaces.strip(), content, kind, key, applies_when)
         kind = kind.strip().casefold() or "fact"
         # An unknown audience becomes the narrowest one.
         readers = audience if audience in AUDIENCES else "self"
@@ -112,12 +122,36 @@ class MemoryTools:
                 receipt = await self.book.remember(self.scope.owner, content, **self.scope.who, **more)
             else:
                 receipt = await call.thread.remember(content, **more)
-            if not receipt.items:
-                return f"Not remembered. {receipt.ignored[0].reason}"
-            named = content if key is None else f"{key.strip()} = {content}"
-            if any(part.code == "protected" for part in receipt.ignored):
-                return f"Noted as disputed, beside a statement of more trust, which stays: {one_line(named)}"
-            return f"Remembered: {one_line(named)} [{kind}, {readers}]"
+            return _kept(receipt, content, key, kind, readers)
+
+        return await self._told(keep(), "Not remembered.")
+
+    async def _update(
+        self, call: Call, id: str, content: str, kind: str, key: str | None, applies_when: str
+    ) -> str:
+        """Replace a statement that this agent wrote; its readers stay the same, and so does what is not given."""
+        fields: dict[str, Any] = {
+            "kind": kind.strip().casefold() or None,
+            "key": key,
+            "applies_when": applies_when or None,
+        }
+
+        async def keep() -> str:
+            held = next(iter(await self._under(id)), None) if _is_id(id) else None
+            if held is None:
+                return f"Not remembered. No memory has the id {_quoted(id)}: take the id that was shown, or repeat the key."
+            if held.agent != self.scope.agent:
+                return "Not remembered. Another agent or the user wrote it: remember a statement of your own."
+            readers = held.audience.kind.value
+            refusal = self._refusal(content, fields["kind"] or held.kind, key, readers)
+            if refusal:
+                return f"Not remembered. {refusal}"
+            operation = call.operation("update", str(held.id), content, *fields.values())
+            more = {**fields, "run": call.run, "operation": operation}
+            if call.thread is not None and readers == "self":
+                more["thread"] = call.thread.id
+            receipt = await self.book.update(self.scope.owner, held.id, content, **self.scope.who, **more)
+            return _kept(receipt, content, key or held.key, fields["kind"] or held.kind, readers)
 
         return await self._told(keep(), "Not remembered.")
 
@@ -248,6 +282,23 @@ class MemoryTools:
                 raise
             _log.warning("A tool of the agent %s could not reach the book: %s", self.scope.agent, error)
             return f"{refusal} {_UNREACHED}"
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return bool(UUID(text))
+    except ValueError:
+        return False
+
+
+def _kept(receipt: Receipt, content: str, key: str | None, kind: str, readers: str) -> str:
+    """Tell the model what was stored."""
+    if not receipt.items:
+        return f"Not remembered. {receipt.ignored[0].reason}"
+    named = content if key is None else f"{key.strip()} = {content}"
+    if any(part.code == "protected" for part in receipt.ignored):
+        return f"Noted as disputed, beside a statement of more trust, which stays: {one_line(named)}"
+    return f"Remembered: {one_line(named)} [{kind}, {readers}]"
 
 
 def _line(record: Record) -> str:

@@ -128,6 +128,7 @@ class SyncBook(SyncPart):
 
     remember = blocking(Book.remember)
     remember_all = blocking(Book.remember_all)
+    update = blocking(Book.update)
     supersede = blocking(Book.supersede)
     confirm = blocking(Book.confirm)
     amend = blocking(Book.amend)

@@ -6,13 +6,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Unpack
 from uuid import UUID
 
-from memoranda.book.input import Who, as_audience, as_count, as_fields, as_id, as_ids, as_owner, as_view
+from memoranda.book.input import (
+    Who,
+    as_actor,
+    as_audience,
+    as_count,
+    as_fields,
+    as_id,
+    as_ids,
+    as_owner,
+    as_text,
+    as_view,
+    as_wait,
+    each,
+    memory_of,
+)
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import MemoryFields, spelled_out
+from memoranda.book.verbs.correction import corrected, correction
 from memoranda.book.verbs.memory_uses import Uses
 from memoranda.book.verbs.retraction import Retracting
-from memoranda.errors import InvalidInput
-from memoranda.model.changes import Amend, Change, ChangeAudience, Confirm, Retract, Supersede, Undo
+from memoranda.door import explained_limit
+from memoranda.errors import InvalidInput, LimitReached
+from memoranda.model.changes import (
+    Amend,
+    Change,
+    ChangeAudience,
+    Confirm,
+    Expect,
+    Remember,
+    Retract,
+    Supersede,
+    Undo,
+)
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner
@@ -66,6 +92,53 @@ class Statements:
         return await self._services.remember(
             self._owner(owner), as_view(who), statements, audience, run, operation, expect, wait_for
         )
+
+    async def update(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        content: str,
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+        view: Literal["owner"] | None = None,
+        wait_for: WaitFor = "stored",
+        **fields: Unpack[MemoryFields],
+    ) -> Receipt:
+        """Correct a memory: store a newer one that supersedes it.
+
+        The newer one has the audience, kind, key, subject, tags, ``applies_when``, cardinality and pin of the older one, unless
+        they are given. Nothing else is taken over; with an unchanged ``content`` its sources and thread are, too.
+        """
+        waiting, party, who = (
+            as_wait(wait_for),
+            self._owner(owner),
+            as_view({"agent": agent, "groups": groups, "view": view}),
+        )
+        readers = as_audience(audience, who)
+        statement = {"content": content, **fields}
+        held = await corrected(self._services.engine, party, who, as_id(id), operation)
+        draft = await correction(self._services.engine, party, who, held, statement)
+        now = self._services.door.clock()
+        (memory,) = each([draft], "statements", lambda given: memory_of(given, party, who.agent, now))
+        if run is not None:
+            as_text(run, "run")
+        try:
+            receipt = await self._services.door.write(
+                party,
+                who,
+                as_actor(who),
+                [Remember(memory, audience=readers or held.audience, run=run)],
+                request=["update", str(id), statement, str(audience), run],
+                operation=operation,
+                expect=Expect(versions={held.id: held.version}),
+            )
+        except LimitReached as exc:
+            raise explained_limit(exc, self._services.door.limits.writes_per_run) from exc
+        return await self._services.embeddings.reached(receipt, waiting)
 
     async def supersede(
         self,

@@ -243,6 +243,26 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput(f"data: not JSON: {exc}", field="data") from exc
 
 
+@click.command("update")
+@opens_book
+@owned("ID CONTENT", least=2, most=2)
+@seen_as
+@once
+@waits_for_vectors
+@click.option("--kind", metavar="KIND", help="Another kind.")
+@click.option("--key", metavar="KEY", help="Another key.")
+@click.option("--subject", metavar="NAME", help="Another person or thing that it is about.")
+@click.option("--applies-when", metavar="TEXT", help="Another situation in which it applies.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Other tags; repeatable.")
+@click.option("--audience", type=click.Choice(["self", "group", "global"]), help="Other readers.")
+def update_command(
+    session: Session, party: Owner, words: Sequence[str], who: Who, wait: bool, **given: Any
+) -> None:
+    """Correct a memory: store a newer one, which supersedes it and keeps its key, kind and readers."""
+    chosen = {name: value for name, value in given.items() if value not in (None, ())}
+    session.run(_write(session, "update", party, *words, wait=wait, **chosen, **who))
+
+
 @click.command("retract")
 @opens_book
 @owned("ID", least=1, most=1)

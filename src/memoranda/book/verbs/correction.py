@@ -1,0 +1,48 @@
+"""Corrections: what a newer memory takes over from the one that it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from memoranda.errors import Conflict, NotFound
+from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.records import Owner, View
+from memoranda.ports import Engine
+from memoranda.text.scripts import comparable_text
+
+#: Fields that a correction has from the corrected memory unless they are given.
+_KEPT: Final = ("kind", "key", "subject", "cardinality", "applies_when", "tags", "pinned")
+#: Fields that belong to the words: they are kept only if these stay the same.
+_OF_WORDS: Final = ("data", "observed_at", "valid_from", "valid_to")
+
+
+async def corrected(engine: Engine, owner: Owner, view: View, id: UUID, operation: str | None) -> Memory:
+    """Return the memory to correct; raise ``Conflict`` if it is not active, unless this operation was applied before."""
+    held = (await engine.get(owner, view, [id])).get(id)
+    if not isinstance(held, Memory):
+        raise NotFound(f"no memory {id} that this view may see")
+    if held.active or (operation is not None and await engine.find_operation(owner, operation) is not None):
+        return held
+    if held.status is MemoryStatus.SUPERSEDED:
+        raise Conflict(f"id: memory {id} was superseded already; read what holds now, and update that")
+    state = "undone" if held.withdrawn else held.status.value
+    raise Conflict(f"id: memory {id} is {state}; store a new statement with remember")
+
+
+async def correction(
+    engine: Engine, owner: Owner, view: View, held: Memory, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of a memory that corrects ``held``."""
+    content = given.get("content")
+    kept = {name: getattr(held, name) for name in _KEPT}
+    if isinstance(content, str) and comparable_text(content) == comparable_text(held.content):
+        kept |= {name: getattr(held, name) for name in _OF_WORDS}
+        there = await engine.get(owner, view, [*held.sources, *([held.thread] if held.thread else [])])
+        kept |= {"sources": [id for id in held.sources if id in there]}
+        kept |= {"thread": held.thread if held.thread in there else None}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    replaced = chosen.get("supersedes", ())
+    also = [replaced] if isinstance(replaced, (str, UUID)) else replaced
+    return {**kept, **chosen, "content": content, "supersedes": [held.id, *also]}
