@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import memoranda
 from tools.cli_reference import PAGE, page_with, reference
 
 
@@ -60,6 +61,23 @@ def record_id(receipt: Any) -> str:
 
 def test_the_page_tells_of_every_command_and_option() -> None:
     assert page_with(reference()) == PAGE.read_text("utf-8")
+
+
+def test_an_operator_lists_the_failed_threads_of_an_agent_for_every_owner(shell: Shell) -> None:
+    with memoranda.open_sync(shell.folder / "book.db", worker=False) as book:
+        for owner in ("ana", "ben"):
+            book.thread(owner, agent="coach", title="Practice")
+            book.thread(owner, agent="coach", title="Plan a run").close("failed")
+        assert [record.owner.id for record in book.admin.list(only={"statuses": "failed"})] == ["ana", "ben"]
+    failed = ("list", "--all-owners", "--type", "thread", "--of-agent", "coach", "--status", "failed")
+    shown = shell.run(*failed)
+    assert [line.split()[0] for line in shown.splitlines()[1:]] == ["ana", "ben"] and "Practice" not in shown
+    page = shell.json(*failed, "--limit", "1")
+    (record,) = page["records"]
+    assert record["owner"]["id"] == "ana" and record["status"] == "failed"
+    assert "ben" in shell.run(*failed, "--limit", "1", "--cursor", page["cursor"])
+    assert shell.run(*failed, "--limit", "1", "--all").count("Plan a run") == 2
+    assert "no OWNER" in shell.run("list", "ana", "--all-owners", code=2)
 
 
 def test_a_session_from_the_first_word_to_the_last(shell: Shell) -> None:

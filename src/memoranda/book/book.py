@@ -21,6 +21,7 @@ from typing import Literal, Self, Unpack
 from uuid import UUID
 
 from memoranda import telemetry
+from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.pending_threads import form_now
 from memoranda.book.admin.transfer import ImportReport, Transfer
@@ -115,6 +116,7 @@ class Book(Statements, Reads, Upkeep):
         self.agents = Agents(services, Agent)
         self.schemas = Schemas(services, Schema)
         self.keys = Keys(services, Key)
+        self.admin = Admin(engine, tenant)
         self._contexts = Contexts(services)
         self._working: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()

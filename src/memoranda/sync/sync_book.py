@@ -19,6 +19,7 @@ from memoranda.model.records import Audience, Owner
 from memoranda.recall.context.composer import Context
 from memoranda.sync.background_loop import Loop, SyncPart, blocking
 from memoranda.sync.sync_parts import (
+    SyncAdmin,
     SyncAgents,
     SyncEpisodes,
     SyncExperience,
@@ -52,6 +53,7 @@ class SyncBook(SyncPart):
         self.agents = SyncAgents(book.agents, loop)
         self.schemas = SyncSchemas(book.schemas, loop)
         self.keys = SyncKeys(book.keys, loop)
+        self.admin = SyncAdmin(book.admin, loop)
         self._closing = threading.Lock()
         self._is_closed = False
 

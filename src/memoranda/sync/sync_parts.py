@@ -1,8 +1,9 @@
-"""The synchronous threads, worker, profiles, episodes, experience, agents, schemas and keys of a book."""
+"""The synchronous threads, worker, profiles, episodes, experience, agents, schemas, keys and admin of a book."""
 
 from __future__ import annotations
 
 from memoranda.book import ThreadHandle
+from memoranda.book.admin.across_owners import Admin
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
@@ -82,6 +83,12 @@ class SyncSchemas(SyncPart):
     put = blocking(Schemas.put)
     get = blocking(Schemas.get)
     list = blocking(Schemas.list)
+
+
+class SyncAdmin(SyncPart):
+    """The operator's verbs of a synchronous book."""
+
+    list = blocking(Admin.list)
 
 
 class SyncKeys(SyncPart):

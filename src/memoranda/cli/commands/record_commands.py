@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from memoranda.book import Book
 from memoranda.book.input import Who
 from memoranda.cli.options import narrowed, opens_book, owned, seen_as
 from memoranda.cli.output.printer import Column, Printer
@@ -49,6 +50,7 @@ async def _get(session: Session, party: Owner, id: str, who: Who) -> None:
 @seen_as
 @narrowed
 @click.option("--owners", is_flag=True, help="List the tenant's owners instead.")
+@click.option("--all-owners", is_flag=True, help="List the records of every owner, for operators.")
 @click.option("--count", is_flag=True, help="Only print the number of records.")
 @click.option("--newest-first", is_flag=True, help="List the newest first instead of the oldest.")
 @click.option("--limit", type=int, default=50, metavar="N", help="The most records on a page [default: 50].")
@@ -61,17 +63,28 @@ def list_command(
     party: Owner | None,
     words: Sequence[str],
     owners: bool,
+    all_owners: bool,
     count: bool,
     everything: bool,
     **given: Any,
 ) -> None:
-    """List the records that a view sees, one page at a time."""
+    """List the records that a view sees, one page at a time.
+
+    With --all-owners, an operator lists the threads and episodes of every owner of the tenant (other types with
+    --type), such as all failed threads of one agent: --all-owners --of-agent NAME --status failed.
+    """
     if owners:
         session.run(_owners(session))
         return
-    if party is None:
-        raise click.UsageError("the owner is missing: give OWNER, or list all owners with --owners")
-    if count:
+    if all_owners and (party is not None or count or any(given["who"].values())):
+        raise click.UsageError("--all-owners takes no OWNER, no --count and no view; it reads every audience")
+    if all_owners:
+        given.pop("who")
+    elif party is None:
+        raise click.UsageError(
+            "the owner is missing: give OWNER, or list all owners with --owners, or their records with --all-owners"
+        )
+    if count and party is not None:
         session.run(_count(session, party, given))
     elif everything:
         session.run(_all(session, party, given))
@@ -95,30 +108,35 @@ async def _count(session: Session, party: Owner, given: dict[str, Any]) -> None:
         session.printer.say(str(found))
 
 
-async def _list(session: Session, party: Owner, given: dict[str, Any]) -> None:
-    who = given.pop("who")
+async def _page(book: Book, party: Owner | None, given: dict[str, Any]) -> Page:
+    if party is None:
+        return await book.admin.list(**given)
+    fields = dict(given)
+    return await book.list(party, **fields.pop("who"), **fields)
+
+
+async def _list(session: Session, party: Owner | None, given: dict[str, Any]) -> None:
     async with session.reading() as book:
-        page: Page = await book.list(party, **given, **who)
+        page = await _page(book, party, given)
     if session.print_json(page):
         return
     if page.records:
-        print_records(session.printer, page.records)
-    else:
-        session.printer.say(nothing_seen(who), "faint")
+        print_records(session.printer, page.records, with_owner=party is None)
+    elif page.cursor is None:
+        session.printer.say(nothing_seen(given["who"]) if party else "no such records", "faint")
     if page.cursor is not None:
         session.printer.say(f"more records follow: --cursor {page.cursor}", "faint")
 
 
-async def _all(session: Session, party: Owner, given: dict[str, Any]) -> None:
-    who = given.pop("who")
+async def _all(session: Session, party: Owner | None, given: dict[str, Any]) -> None:
     async with session.reading() as book:
         while True:
-            page: Page = await book.list(party, **given, **who)
+            page = await _page(book, party, given)
             if session.json:
                 for record in page.records:
                     session.printer.document(record)
             elif page.records:
-                print_records(session.printer, page.records)
+                print_records(session.printer, page.records, with_owner=party is None)
             if page.cursor is None:
                 return
             given["cursor"] = page.cursor

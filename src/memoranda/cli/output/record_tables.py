@@ -100,9 +100,10 @@ def actor_of(actor: Actor) -> str:
     return actor.kind if actor.id is None else f"{actor.kind} {actor.id}"
 
 
-def print_records(printer: Printer, records: Sequence[Record]) -> None:
+def print_records(printer: Printer, records: Sequence[Record], *, with_owner: bool = False) -> None:
     """Print a table of records."""
     columns = [
+        *([Column("OWNER")] if with_owner else []),
         Column("ID", "faint"),
         Column("TYPE"),
         Column("SORT"),
@@ -113,7 +114,8 @@ def print_records(printer: Printer, records: Sequence[Record]) -> None:
     for record in records:
         note = status_of(record)
         text = f"[{note}] {text_of(record)}" if note else text_of(record)
-        rows.append([str(record.id), record.type.value, sort_of(record), when(moment_of(record)), text])
+        cells = [str(record.id), record.type.value, sort_of(record), when(moment_of(record)), text]
+        rows.append([str(record.owner), *cells] if with_owner else cells)
     printer.table(columns, rows)
 
 
