@@ -50,6 +50,46 @@ async def test_a_thread_that_closes_long_after_it_was_formed_gets_its_episode_an
         assert await book.episodes.list("ann", agent="guide") == [] and len(models.asked) == 2
 
 
+async def test_a_clock_that_goes_back_leaves_memory_and_profile_agreed(clock: HandClock):
+    async with opened("memory://", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "I live in Berlin.")
+        clock.advance(days=-100)
+        await thread.append("user", "I live in Paris.")
+        await thread.form_now()
+        clock.advance(days=101)
+        await book.drain()
+        # In two runs, too.
+        await thread.append("user", "I live in Rome.")
+        clock.advance(days=-100)
+        await thread.append("user", "I live in Lisbon.")
+        await thread.form_now()
+        clock.advance(days=101)
+        await book.drain()
+        page = await book.list("ann", types="memory", only={"statuses": "active"}, agent="guide")
+        assert [str(memory.content) for memory in page] == ["Lives in Lisbon"]  # type: ignore[attr-defined]
+        assert await book.profile.get("ann", agent="guide") == {"home": "Lisbon"}
+
+
+async def test_a_backlog_without_statements_leaves_few_versions_of_its_thread(clock: HandClock):
+    async with opened("memory://", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append([{"role": "user", "content": f"ping {number}"} for number in range(900)])
+        before = (await thread.get()).version
+        await thread.form_now()
+        await book.drain()
+        formed = await thread.get()
+        assert formed.formed_through == 900 and formed.version - before <= 2
+        # What is stated among much that is not is found, and the mark follows.
+        await thread.append([{"role": "user", "content": f"pong {number}"} for number in range(300)])
+        await thread.append("user", "I live in Berlin.")
+        await thread.append([{"role": "user", "content": f"pong {number}"} for number in range(300)])
+        await thread.form_now()
+        await book.drain()
+        assert (await thread.get()).formed_through == 1501
+        assert await book.profile.get("ann", agent="guide") == {"home": "Berlin"}
+
+
 async def test_the_budget_of_a_run_is_one_runs_and_the_next_one_goes_on(
     clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -157,9 +157,9 @@ class ThreadReader:
         learnt = await self._experience(thread)
         return Reading(
             thread=thread,
-            messages=(
-                *(ReadMessage(message=message, context=True) for message in excerpt.context),
-                *(ReadMessage(message=message) for message in excerpt.new),
+            messages=tuple(
+                ReadMessage(message=message, context=place < len(excerpt.context))
+                for place, message in enumerate(_never_back((*excerpt.context, *excerpt.new)))
             ),
             profiles=await self._profiles(thread, view),
             summary=thread.summary,
@@ -301,6 +301,20 @@ class ThreadReader:
         )
         shown = [record for hit in found for record in (hit.record, *(one.record for one in hit.folded))]
         return those_of(Memory, shown)
+
+
+def _never_back(messages: Iterable[Message]) -> Iterator[Message]:
+    """Yield a thread's messages; where a clock went back between two of them, the later one has the time of the earlier.
+
+    Only times of receipt are read so. Times that the application gave stay.
+    """
+    latest: datetime | None = None
+    for message in messages:
+        if not message.observed_assumed:
+            yield message
+            continue
+        latest = message.observed_at if latest is None else max(latest, message.observed_at)
+        yield message if message.observed_at == latest else message.changed(observed_at=latest)
 
 
 def _is_formed_statement(memory: Memory) -> bool:

@@ -38,6 +38,8 @@ from memoranda.ports import Clock
 
 #: The most messages in one portion.
 _AT_A_TIME: Final = 60
+#: The most messages without a statement that are read again by rules after a kill.
+_MOST_UNMARKED: Final = 3_000
 #: How often the changes are computed again if others change the same records in the meantime.
 _TRIES: Final = 8
 
@@ -137,14 +139,18 @@ class FormationRunner:
             else:
                 portion, kept = kept, None
             portion, formed = await self._extract(run, portion)
-            await self._apply(run, portion, formed)
+            through = portion.through
+            # Each mark in a thread leaves a version: one stands for many portions without a statement.
+            bare = self._model_calls is None and formed.empty and excerpt.new[-1].seq > through
+            if not bare or through - after >= _MOST_UNMARKED:
+                await self._apply(run, portion, formed)
+                whole = after == 0 and _asks_for_episode(portion.reading)
+                after = through
             telemetry.count("formation.portions")
-            whole = after == 0 and _asks_for_episode(portion.reading)
-            after = portion.through
             current = await self._thread(run.job)
             if current is None:
                 return whole
-            excerpt = replace(remaining_after(excerpt, after), thread=current)
+            excerpt = replace(remaining_after(excerpt, through), thread=current)
         return whole
 
     async def _read_portion(self, run: _Run, excerpt: Excerpt, after: int, *, ends: bool) -> Portion:
