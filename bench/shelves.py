@@ -17,7 +17,7 @@ HITS = 10
 #: Note in every row about a shelf that was made here.
 STAND_IN = "stand-in's texts and vectors"
 #: Limits for measurements that fill a book faster than any user would.
-ROOMY = Limits(writes_per_run=1_000_000, memories_per_owner=1_000_000)
+ROOMY = Limits(writes_per_run=1_000_000, memories_per_agent=1_000_000)
 
 _BATCH = 500
 _STATED = 100

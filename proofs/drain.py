@@ -34,7 +34,7 @@ _THREADS = 300
 _TURNS = 4
 #: How often a provider that is away may be asked in that hour: its pauses grow to ten minutes.
 _IN_VAIN = 15
-_LIMITS = Limits(memories_per_owner=1_000_000)
+_LIMITS = Limits(memories_per_agent=1_000_000)
 
 
 class Lost(Exception):

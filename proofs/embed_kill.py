@@ -36,7 +36,7 @@ CI_COUNT = 60
 FULL_COUNT = 3_000
 
 _OWNERS = tuple(Owner(id=f"owner {number}") for number in range(3))
-_LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6)
+_LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 #: Passages that there are at first, and that come between two kills at most.
 _AT_FIRST, _MORE = 300, 40
 #: A control is given so many kills.

@@ -35,7 +35,7 @@ _WORKERS = 3
 _OWNERS = 4
 #: Jobs that wait at a time, so that no worker is idle when it is killed.
 _WAITING = 24
-_LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6)
+_LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 #: Shares of jobs that can never be done, fail once, and are put again while they wait or are worked on.
 _POISON, _FAILING, _AGAIN = 0.04, 0.15, 0.15
 #: How many kills a control is given.

@@ -115,6 +115,23 @@ def test_a_variable_that_is_no_number_is_refused_by_its_field():
     assert caught.value.field == "limits.batch"
 
 
+def test_a_value_under_its_earlier_name_is_refused_with_the_new_one():
+    for how in (
+        lambda: settings("limits", Limits, {"limits": {"at_capacity": "evict"}}, {}),
+        lambda: settings("limits", Limits, {}, {"MEMORANDA_LIMITS_AT_CAPACITY": "evict"}),
+        lambda: Limits(at_capacity="evict"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidInput, match="evict_oldest") as caught:
+            how()
+        assert caught.value.field == "limits.at_capacity"
+
+
+def test_the_limit_of_a_whole_owner_is_off_unless_it_is_set():
+    found = settings("limits", Limits, {}, {"MEMORANDA_LIMITS_MEMORIES_PER_OWNER": "500"})
+    assert (found.memories_per_owner, found.memories_per_agent) == (500, 5000)
+    assert Limits().memories_per_owner is None and Limits().at_capacity == "evict_weakest"
+
+
 @pytest.mark.parametrize(
     ("section", "earlier", "value"),
     [

@@ -66,7 +66,7 @@ async def import_one(s: Session) -> None:
     change = c.Import(record, era=standing[0] if standing else None)
     asking = s.book(party).door.write(party, WHOLE, Actor("owner"), [change], request=None)
     answer = await s.told(asking, party, WHOLE, "import")
-    if isinstance(answer, LimitReached) and s.held(party) >= world.LIMITS.memories_per_owner:
+    if isinstance(answer, LimitReached) and s.held(party) >= world.MEMORIES:
         return
     if isinstance(answer, MemorandaError):
         if own or not isinstance(answer, Conflict):

@@ -28,7 +28,7 @@ from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
 from proofs._book.remains import Remains, check_tables
 from proofs._book.scanning import Marking, Marks, files_of, found_in
 
-_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
+_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_agent=100_000)
 
 
 class Case:

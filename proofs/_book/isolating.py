@@ -176,6 +176,8 @@ OFF_THE_PATH: dict[str, str] = {
     "silence_job: id = ?": "asked only for jobs that tell of what goes; erasure, which does it, has a proof of its own",
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
     **dict.fromkeys(("version_pieces", "link_pieces", "vector_pieces"), _GROUPED),
+    "count_own": "asked only at an agent's limit, which no try reaches; every engine's suite has two owners there",
+    "own_memories": "what it finds is loaded as the owner's own, and no try reaches an agent's limit",
     "record_pieces: s.owner = r.owner": "a shelf's number is given out once in a book",
     "holders: r.slot IN ({slots})": "its answer is looked up by the key that was asked for",
     "end_scrub": _UPKEEP,

@@ -46,7 +46,8 @@ AUDIENCES = (
 )
 KEYS = ("home", "diet", "h%")
 #: Small, so that the fuzz reaches them.
-LIMITS = Limits(memories_per_owner=12, writes_per_run=5)
+MEMORIES = 12
+LIMITS = Limits(memories_per_owner=MEMORIES, at_capacity="evict_oldest", writes_per_run=5)
 _ROOMY = Limits(writes_per_run=1000)
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)
 

@@ -109,7 +109,7 @@ def _expected_refusal(
     told = sum(
         k.type == "memory" and k.thread == thread and k.run is None for k in s.oracle.of[party].values()
     )
-    if s.held(party) >= world.LIMITS.memories_per_owner or (thread and told >= world.LIMITS.writes_per_run):
+    if s.held(party) >= world.MEMORIES or (thread and told >= world.LIMITS.writes_per_run):
         problems = problems | {LimitReached}
     if not any(isinstance(answer, problem) for problem in problems):
         raise Leak(f"remember by {party.parts} was refused: {answer}")

@@ -23,7 +23,7 @@ from proofs._kill.marks import Aim, Marks, Point, Watch, watched
 from proofs._kill.operations import OWNERS, Known, Operation, perform
 
 #: So few that a statement often evicts another one.
-LIMITS = Limits(memories_per_owner=40)
+LIMITS = Limits(memories_per_owner=40, at_capacity="evict_oldest")
 TASKS = 9
 
 

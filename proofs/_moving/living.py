@@ -25,7 +25,7 @@ TENANTS = ("default", "other")
 #: In each tenant there are owners of the same names, and an agent who learns from them.
 OWNERS = tuple(Owner(tenant=tenant, id=f"owner {number}") for tenant in TENANTS for number in range(3))
 GUIDES = {tenant: Owner(tenant=tenant, kind=OwnerKind.AGENT, id="guide") for tenant in TENANTS}
-LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6, batch=1000)
+LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6, batch=1000)
 #: Between two writes of one process: what is compared in the end stays small enough.
 _PAUSE = (0.01, 0.05)
 

@@ -20,7 +20,7 @@ from proofs._processes.together import Wrong, fork
 OWNERS = tuple(f"owner {number}" for number in range(6))
 #: Reembedding goes from one to the other, and back; a question's vector has as many numbers in both.
 EMBEDDERS = (StubEmbedder("one"), StubEmbedder("two"))
-_LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6)
+_LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 #: So many words are spoken; few enough that others say them too.
 _WORDS = 400
 #: More than one owner ever has about one subject.

@@ -19,7 +19,7 @@ from proofs._book.remains import Remains
 from proofs._book.scanning import Marking, Marks
 from proofs._server.own import OwnServer
 
-_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
+_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_agent=100_000)
 #: Small rows of the person's among others.
 _ROWS = 40
 #: Columns with long texts: stored as they are, so that no compression hides them from the scan.

@@ -33,7 +33,7 @@ SKEW_SECONDS = 60.0
 _AT_ONCE = 2
 #: Length of some jobs, so long that other workers look for work in the meantime.
 _LONG_SECONDS, _LONG_EVERY = 0.05, 10
-_LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6)
+_LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,11 @@ _BY_NAME = {
         "it names what is read of the book, which is nobody's own",
     ),
     "mark_records: shelf = ?": "it only matters where an audience is changed at the same moment; a test of its own has that",
-    "oldest_own: r.owner = :owner": "seldom are two owners full at once in these programs; every engine's suite has a case of it",
+    "own_memories: r.owner = :owner": "what it finds is loaded as the owner's own",
+    **dict.fromkeys(
+        ("oldest_own: r.owner = :owner", "count_own: owner = :owner"),
+        "seldom are two owners full at once in these programs; every engine's suite has a case of it",
+    ),
     **dict.fromkeys(
         (
             "store: r.owner = :owner",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -62,47 +63,75 @@ async def test_a_group_memory_is_seen_on_overlap_alone(book: memoranda.Book) -> 
     assert await contents(book, agent="coach") == set()
 
 
-# ── the cap of 500 ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── the limits of memories ───────────────────────────────────────────────────────────────────────────────────────
+
+#: One pot of 500 for the whole owner, where the oldest goes first.
+POT = memoranda.Limits(memories_per_owner=500, at_capacity="evict_oldest")
 
 
-async def fill(book: memoranda.Book, count: int, agent: str) -> None:
+@pytest.fixture
+async def pot(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]:
+    async with memoranda.open(tmp_path / "pot.db", limits=POT, clock=clock, worker=False) as book:
+        yield book
+
+
+async def fill(book: memoranda.Book, count: int, agent: str | None) -> None:
     for start in range(0, count, 10):
         statements = [{"content": f"{agent} fact {start + place}"} for place in range(min(10, count - start))]
         await book.remember_all("ana", statements, agent=agent)
 
 
-async def test_at_the_cap_the_writers_own_oldest_makes_room(book: memoranda.Book) -> None:
-    await fill(book, 250, "tutor")
-    await fill(book, 250, "coach")
-    await book.remember("ana", "the 501st", agent="coach")
-    coach = await book.count("ana", types="memory", only={"statuses": ["active"]}, agent="coach")
-    tutor = await book.count("ana", types="memory", only={"statuses": ["active"]}, agent="tutor")
+async def test_in_one_pot_the_writers_own_oldest_makes_room(pot: memoranda.Book) -> None:
+    await fill(pot, 250, "tutor")
+    await fill(pot, 250, "coach")
+    await pot.remember("ana", "the 501st", agent="coach")
+    coach = await pot.count("ana", types="memory", only={"statuses": ["active"]}, agent="coach")
+    tutor = await pot.count("ana", types="memory", only={"statuses": ["active"]}, agent="tutor")
     assert (coach, tutor) == (250, 250)
-    evicted = (await book.list("ana", types="memory", only={"statuses": ["evicted"]}, agent="coach")).records
+    evicted = (await pot.list("ana", types="memory", only={"statuses": ["evicted"]}, agent="coach")).records
     assert [record.content for record in evicted if isinstance(record, Memory)] == ["coach fact 0"]
 
 
-async def test_what_is_pinned_is_never_evicted(book: memoranda.Book) -> None:
-    pinned = await book.remember("ana", "Is allergic to nuts", agent="coach", pinned=True)
-    await fill(book, 499, "coach")
-    await book.remember("ana", "one more", agent="coach")
-    assert (await book.get("ana", pinned.id, agent="coach")).status == "active"  # type: ignore[attr-defined]
+async def test_in_one_pot_what_is_pinned_is_never_evicted(pot: memoranda.Book) -> None:
+    pinned = await pot.remember("ana", "Is allergic to nuts", agent="coach", pinned=True)
+    await fill(pot, 499, "coach")
+    await pot.remember("ana", "one more", agent="coach")
+    assert (await pot.get("ana", pinned.id, agent="coach")).status == "active"  # type: ignore[attr-defined]
 
 
-async def test_an_agent_with_nothing_of_its_own_to_give_is_refused_with_the_numbers(
-    book: memoranda.Book,
+async def test_in_one_pot_an_agent_with_nothing_of_its_own_is_refused_without_a_count_of_the_others(
+    pot: memoranda.Book,
 ) -> None:
-    await fill(book, 500, "coach")
-    with pytest.raises(LimitReached, match=r"500/500.*only 0 of the 1"):
-        await book.remember("ana", "late", agent="tutor")
+    await fill(pot, 500, "coach")
+    with pytest.raises(LimitReached, match=r"no more than 500.*memories_per_owner") as caught:
+        await pot.remember("ana", "late", agent="tutor")
+    assert "500/500" not in str(caught.value)
+
+
+async def test_by_default_nobody_pays_for_what_another_writes_and_the_first_facts_stay(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    limits = memoranda.Limits(memories_per_agent=50)
+    async with memoranda.open(tmp_path / "book.db", limits=limits, clock=clock, worker=False) as book:
+        await book.remember("ana", "Is allergic to penicillin", agent="coach")
+        await fill(book, 49, "coach")
+        for number in range(20):
+            with pytest.raises(LimitReached, match=r"50/50.*agent 'coach'"):
+                await book.remember("ana", f"Bought item number {number}", agent="coach")
+        assert [hit.record for hit in await book.recall("ana", "penicillin", agent="coach", types="memory")]
+        (newest,) = (await book.recall("ana", "coach fact 48", agent="coach", types="memory", limit=1))[:1]
+        await book.update("ana", newest.record.id, "coach fact 48, corrected", agent="coach")
+        for other in ("tutor", None):
+            await book.remember("ana", "x", agent=other)
+        await book.remember("ana", "y", view="owner")
 
 
 async def test_reject_refuses_at_the_cap_and_allows_an_update(tmp_path: Path, clock: HandClock) -> None:
-    limits = memoranda.Limits(at_capacity="reject")
+    limits = memoranda.Limits(memories_per_agent=50, at_capacity="reject")
     async with memoranda.open(tmp_path / "rejecting.db", limits=limits, clock=clock) as book:
         await book.remember("ana", "Boston", key="home", agent="coach")
-        await fill(book, 499, "coach")
-        with pytest.raises(LimitReached, match=r"500/500"):
+        await fill(book, 49, "coach")
+        with pytest.raises(LimitReached, match=r"50/50"):
             await book.remember("ana", "late", agent="coach")
         updated = await book.remember("ana", "Chicago", key="home", agent="coach")
         assert len(updated.ids("memory")) == 2

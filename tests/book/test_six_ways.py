@@ -15,7 +15,9 @@ def seen(book: SyncBook, status: str) -> list[UUID]:
 
 
 def test_a_memory_goes_in_five_ways_that_come_back_and_one_that_does_not(tmp_path: Path) -> None:
-    with open_sync(tmp_path / "book.db", limits=Limits(memories_per_owner=2)) as book:
+    with open_sync(
+        tmp_path / "book.db", limits=Limits(memories_per_owner=2, at_capacity="evict_oldest")
+    ) as book:
         old = book.remember("ana", "Prefers tea", key="drink", agent="h")
         new = book.remember("ana", "Prefers coffee", key="drink", agent="h")
         assert seen(book, "superseded") == [old.id]

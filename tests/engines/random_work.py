@@ -36,8 +36,9 @@ from tests.engines.random_runs import AUDIENCES, OWNERS, episode, experience
 
 GROUPS = Audience.of_groups(["g1", "g2"])
 VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
-TIGHT = Limits(writes_per_run=2, memories_per_owner=4)
+TIGHT = Limits(writes_per_run=2, memories_per_owner=4, at_capacity="evict_oldest")
 STRICT = Limits(writes_per_run=3, memories_per_owner=4, at_capacity="reject")
+EACH = Limits(writes_per_run=3, memories_per_agent=2)
 TEXTS = ("likes tea", "Likes  tea.", "likes gin", "tea ☕ für 2", "100% _")
 
 
@@ -117,10 +118,10 @@ class World:
         batch = c.Batch(
             owner,
             dice.pick((*(WHOLE,) * 9, *VIEWS)),
-            dice.pick((Actor(), Actor("agent", "a"), Actor("owner", owner.id))),
+            dice.pick((Actor(), Actor("agent", "a"), Actor("owner", owner.id), Actor("system", "formation"))),
             self.now,
             tuple(made),
-            dice.pick((*(ROOMY,) * 8, TIGHT, STRICT)),
+            dice.pick((*(ROOMY,) * 8, TIGHT, STRICT, EACH)),
             self._jobs(dice, owner),
             self._expect(dice, owner),
             dice.pick((*(None,) * 9, "one", "two")),

@@ -113,10 +113,11 @@ async def test_a_run_may_write_so_much_and_no_more(tmp_path: Path) -> None:
 
 
 async def test_a_full_memory_refuses_in_words(tmp_path: Path) -> None:
-    limits = memoranda.Limits(memories_per_owner=1, at_capacity="reject")
+    limits = memoranda.Limits(memories_per_agent=1)
     async with memoranda.open(tmp_path / "book.db", limits=limits) as book:
         await asked(book, "remember", content="One")
-        assert (await asked(book, "remember", content="Two")).startswith("Not remembered. ")
+        answer = await asked(book, "remember", content="Two")
+        assert answer.startswith("Not remembered. Memory capacity reached (1/1)")
         assert [memory.content for memory in await memories(book)] == ["One"]
 
 

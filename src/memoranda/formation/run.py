@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -29,11 +30,11 @@ from memoranda.formation.gather import (
 from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile
 from memoranda.formation.schemas.definitions import EPISODE
-from memoranda.model.changes import Change, Expect, Job, MarkFormed, Postponed, Remember
+from memoranda.model.changes import NO_ROOM, Change, Expect, Job, MarkFormed, Postponed, Remember
 from memoranda.model.drafts import Formed, Reading
 from memoranda.model.messages import Thread
 from memoranda.model.profiles import Trigger
-from memoranda.model.records import WHOLE, Owner, OwnerKind
+from memoranda.model.records import CAPS, WHOLE, Owner, OwnerKind
 from memoranda.ports import Clock
 
 #: The most messages in one portion.
@@ -42,6 +43,8 @@ _AT_A_TIME: Final = 60
 _MOST_UNMARKED: Final = 3_000
 #: How often the changes are computed again if others change the same records in the meantime.
 _TRIES: Final = 8
+#: The pause before a thread whose memories have no room is tried again. Only a refused write is repeated.
+_UNTIL_ROOM: Final = timedelta(minutes=15)
 
 _log = logging.getLogger("memoranda.formation")
 
@@ -254,7 +257,7 @@ class FormationRunner:
         await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
 
     async def _write(self, run: _Run, portion: Portion, made: Reconciled) -> None:
-        """Write the changes that pass the door (the checks of every write); log and leave out those that it refuses."""
+        """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
         changes = [await self._closer.with_tool_calls(reading.thread, change) for change in made.changes]
         if not run.again:
@@ -274,6 +277,10 @@ class FormationRunner:
                     note=portion.ledger_note(),
                 )
             except InvalidInput as exc:
+                if exc.field in CAPS:
+                    # All of the portion waits: its answer is kept with the job, and the watermark stays.
+                    telemetry.count("formation.without_room")
+                    raise Postponed(f"{NO_ROOM}: {exc}", until=self._clock() + _UNTIL_ROOM) from exc
                 place = _refused_change(changes, exc)
                 if place is None:
                     raise

@@ -96,6 +96,10 @@ class Use(Value):
         return Use(strength=strength + (1 - strength) * REFRESH, used_at=now, count=self.count + 1)
 
 
+#: The use of a memory that was never placed in a prompt.
+UNUSED = Use()
+
+
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """All passages with the same owner and the same audience."""

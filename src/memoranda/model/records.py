@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 from uuid import UUID
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from memoranda.errors import InvalidInput
 from memoranda.model.values import Moment, Name, Value, canonical, refused, shown, slot_digest, utc_now
@@ -180,6 +180,10 @@ def lowest(trusts: Iterable[Trust]) -> Trust:
 DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "note")
 
 
+#: The limits on the number of active memories: the fields of the errors that say that one is reached.
+CAPS = frozenset({"memories_per_agent", "memories_per_owner"})
+
+
 class Limits(Value):
     """The limits of all writes; a tenant may set its own."""
 
@@ -205,10 +209,13 @@ class Limits(Value):
     batch: int = Field(default=1000, ge=1, le=100_000)
     #: Statements remembered in one run, or in one call where no run is named.
     writes_per_run: int = Field(default=10, ge=1)
-    #: Active memories of one owner.
-    memories_per_owner: int = Field(default=500, ge=1)
-    #: At that number: ``reject`` the write, or ``evict`` the writing agent's own oldest memory that is not pinned.
-    at_capacity: Literal["reject", "evict"] = "evict"
+    #: Active memories that one agent wrote for one owner; those that no agent wrote are counted apart.
+    memories_per_agent: int = Field(default=5000, ge=1)
+    #: Active memories of one owner, of all agents together; None: no limit.
+    memories_per_owner: int | None = Field(default=None, ge=1)
+    #: At one of these numbers: ``evict_weakest`` refuses what is written, and what is formed evicts the writing agent's weakest
+    #: memories; ``evict_oldest`` evicts the writing agent's oldest for any statement; ``reject`` evicts nothing.
+    at_capacity: Literal["evict_weakest", "evict_oldest", "reject"] = "evict_weakest"
     #: From so many users a line of experience must stem before it serves others.
     experience_min_users: int = Field(default=3, ge=1, le=100)
     #: Characters of a tool call's output that an episode keeps.
@@ -217,6 +224,15 @@ class Limits(Value):
     tool_calls: int = Field(default=100, ge=0, le=10_000)
     #: Characters of tool calls beyond these limits that are stored in a separate record.
     overflow_length: int = Field(default=1_000_000, ge=0, le=16_777_216)
+
+    @field_validator("at_capacity", mode="before")
+    @classmethod
+    def _renamed(cls, given: object) -> object:
+        if given == "evict":
+            raise ValueError(
+                "'evict' was renamed; write 'evict_oldest', or leave the setting out to keep what was written"
+            )
+        return given
 
 
 class RecordType(StrEnum):

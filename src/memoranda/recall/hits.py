@@ -11,7 +11,7 @@ from uuid import UUID
 
 from memoranda.model.memories import HELD, Cardinality, Memory
 from memoranda.model.messages import Message
-from memoranda.model.passages import MOST_CITED, Use, cited, source_of
+from memoranda.model.passages import MOST_CITED, UNUSED, Use, cited, source_of
 from memoranda.model.query import Because, Filter, Folded, Hit
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record, RecordType, View
 from memoranda.model.values import canonical
@@ -118,7 +118,6 @@ def _says(record: Record) -> tuple[object, ...]:
 
 #: A memory of full strength has a score higher by this share than one that has faded.
 STRENGTH = 0.1
-_NEVER = Use()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def hits_of(
                 found.scorer_scores,
                 found.named,
                 one.strength,
-                0 if one.strength is None else read.uses.get(record.id, _NEVER).count,
+                0 if one.strength is None else read.uses.get(record.id, UNUSED).count,
                 others,
                 tuple(
                     source_of(source)
@@ -190,7 +189,7 @@ def listed(read: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]
 def _strength(record: Record, uses: Mapping[UUID, Use], now: datetime) -> float | None:
     if not isinstance(record, Memory):
         return None
-    return uses.get(record.id, _NEVER).strength_at(now, record.observed_at)
+    return uses.get(record.id, UNUSED).strength_at(now, record.observed_at)
 
 
 def conditions_of(types: frozenset[RecordType], only: Filter) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
-from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
+from memoranda.model.passages import UNUSED, Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, Page
 from memoranda.model.records import Audience, Owner, Record, View
 from memoranda.ports import Scan
@@ -94,6 +94,42 @@ class LastUserTurn(Question[int]):
 @dataclass(frozen=True, slots=True)
 class CountActive(Question[int]):
     """The number of the owner's active memories."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountOwn(Question[int]):
+    """The number of the owner's active memories that an agent wrote; None for those that no agent wrote."""
+
+    agent: str | None
+
+
+class OwnMemory(NamedTuple):
+    """The facts about an agent's active memory that tell if it may be evicted, and how soon."""
+
+    id: UUID
+    #: Times in microseconds.
+    recorded_at: int
+    observed_at: int
+    key: str | None
+    trust: str
+    pinned: bool
+    in_thread: bool
+    use: Use
+
+    @classmethod
+    def of_columns(cls, id: bytes, recorded_at: int, observed_at: int, key: str | None, trust: str, pinned: bool,
+        in_thread: bool, strength: float | None, *used: Any,
+    ) -> OwnMemory:  # fmt: skip
+        """Build the facts from columns of a database; the strength is None if the memory was never used."""
+        use = UNUSED if strength is None else Use.of_columns(strength, *used)
+        return cls(UUID(bytes=id), recorded_at, observed_at, key, trust, bool(pinned), bool(in_thread), use)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMemories(Question[list[OwnMemory]]):
+    """An agent's active memories, in any order."""
+
+    agent: str | None
 
 
 @dataclass(frozen=True, slots=True)

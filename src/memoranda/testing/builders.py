@@ -36,7 +36,7 @@ FOR_B = Audience.of_agent("b")
 SMALL = Embedding("local", "small", 4)
 LARGE = Embedding("remote", "large", 6)
 #: Limits that no test reaches; limits themselves are tested with others.
-ROOMY = Limits(writes_per_run=10_000, memories_per_owner=10_000)
+ROOMY = Limits(writes_per_run=10_000, memories_per_agent=10_000)
 
 
 def packed(text: str) -> bytes:

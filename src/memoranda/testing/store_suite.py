@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from memoranda.testing.conformance.background.formation import FormationSuite, SpendingSuite
+from memoranda.testing.conformance.background.job_waits import WaitingSuite
+from memoranda.testing.conformance.background.jobs import JobSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
-from memoranda.testing.conformance.formation import FormationSuite, SpendingSuite
-from memoranda.testing.conformance.job_waits import WaitingSuite
-from memoranda.testing.conformance.jobs import JobSuite
+from memoranda.testing.conformance.limits import CapacitySuite, LimitSuite
 from memoranda.testing.conformance.maintenance import KeepingSuite
 from memoranda.testing.conformance.memories import MemorySuite
-from memoranda.testing.conformance.operations import ExtremeSuite, LimitSuite, OperationSuite
+from memoranda.testing.conformance.operations import ExtremeSuite, OperationSuite
 from memoranda.testing.conformance.others import OtherSuite
 from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
 from memoranda.testing.conformance.shelves import MarkSuite, ShelfSuite
@@ -28,6 +29,7 @@ class StoreSuite(
     MemorySuite,
     TrustSuite,
     LimitSuite,
+    CapacitySuite,
     UndoSuite,
     TakenBackSuite,
     OtherSuite,

@@ -13,7 +13,7 @@ import pytest
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.changes import Job
 from memoranda.testing.builders import Pen
-from memoranda.testing.conformance.job_waits import leased, put
+from memoranda.testing.conformance.background.job_waits import leased, put
 
 
 def kept(place: Path) -> int:

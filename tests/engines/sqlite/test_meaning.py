@@ -63,7 +63,10 @@ async def a_long_life(engine: Engine) -> None:
     unmade = await other.write(Undo(made.position))
     await other.write(Undo(unmade.position))
     await other.write(PatchProfile(new_id(), "Profile", EVERYONE, {"name": "Ben"}))
-    await other.write(other.remembering("x"), limits=Limits(memories_per_owner=1, writes_per_run=9))
+    await other.write(
+        other.remembering("x"),
+        limits=Limits(memories_per_owner=1, at_capacity="evict_oldest", writes_per_run=9),
+    )
     await other.erase(await other.remember("the last record of all"))
 
 

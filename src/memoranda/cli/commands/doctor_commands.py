@@ -20,12 +20,14 @@ from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import readers_of
 from memoranda.cli.session import Session
 from memoranda.model.book_facts import BookFacts
-from memoranda.model.changes import MOST_JOBS, JobState
+from memoranda.model.changes import MOST_JOBS, NO_ROOM, Job, JobState
 from memoranda.model.records import Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 
 _MOUNTS = Path("/proc/mounts")
+#: So many threads that wait for room are named.
+_NAMED = 10
 _STYLES = {"ok": "good", "note": "", "warning": "warning"}
 
 
@@ -84,6 +86,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming, failed = ([job for job in some if job.kind in FORMING] for some in (waiting, dead))
         checks.append(health_checks.formation(forming, failed, utc_now()))
+        checks += _without_room(forming)
         checks += health_checks.meaning(facts.details["vectors"])
         if isinstance(book.engine, health_checks.OnServer):
             return facts, checks + health_checks.server_checks(await book.engine.examine())
@@ -100,6 +103,21 @@ async def _of_place(book: Book) -> list[Check]:
     command = f"memoranda copy THIS_BOOK {departure.address}"
     advice = f"wait until the copy is complete; if it was stopped, run: {command}, or the same with --cancel"
     return [Check("place", "warning", f"the book is being copied to {departure.address}", advice)]
+
+
+def _without_room(waiting: Sequence[Job]) -> list[Check]:
+    """Name the threads whose formed memories have no room; none are lost."""
+    full = [job for job in waiting if job.error.startswith(NO_ROOM)]
+    if not full:
+        return []
+    named = "; ".join(f"thread {job.key} of {job.owner}: {job.error}" for job in full[:_NAMED])
+    more = f"; and {len(full) - _NAMED} more" if len(full) > _NAMED else ""
+    threads = "1 thread waits" if len(full) == 1 else f"{len(full)} threads wait"
+    advice = (
+        "forget or retract memories, or raise the limit; they are tried again every 15 minutes, "
+        "or at once with: memoranda form OWNER"
+    )
+    return [Check("memory limit", "warning", f"{threads} for room: {named}{more}", advice)]
 
 
 async def _of_file(book: Book) -> list[Check]:

@@ -24,6 +24,7 @@ from memoranda.errors import Conflict
 from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
+from memoranda.model.passages import UNUSED
 from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
@@ -68,9 +69,23 @@ def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
     return max((row.seq for row in _messages(on, question.thread) if row.kind == "user"), default=0)
 
 
+def _own(on: Session, agent: str | None) -> Iterator[tuple[Kept, Memory]]:
+    active = ((kept, cast(Memory, kept.record())) for kept in _active(on))
+    return ((kept, memory) for kept, memory in active if memory.agent == agent)
+
+
+def _own_memories(on: Session, question: q.OwnMemories) -> list[q.OwnMemory]:
+    return [
+        q.OwnMemory(
+            memory.id, kept.now.row.recorded_at, kept.now.row.at, memory.key, memory.trust, memory.pinned,
+            memory.thread is not None, kept.use or UNUSED,
+        )
+        for kept, memory in _own(on, question.agent)
+    ]  # fmt: skip
+
+
 def _oldest_own(on: Session, question: q.OldestOwn) -> list[Memory]:
-    active = (cast(Memory, kept.record()) for kept in _active(on))
-    own = [memory for memory in active if memory.agent == question.agent and not memory.pinned]
+    own = [memory for _, memory in _own(on, question.agent) if not memory.pinned]
     return sorted(own, key=lambda memory: (memory.recorded_at, memory.id))[: question.limit]
 
 
@@ -228,6 +243,8 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: lambda on, _: on.base.held if on.base else 0,
+    q.CountOwn: lambda on, question: sum(1 for _ in _own(on, question.agent)),
+    q.OwnMemories: _own_memories,
     q.OldestOwn: _oldest_own,
     q.CountRun: lambda on, question: sum(1 for kept in _kept(on) if kept.run == question.run),
     q.RestingOn: _resting_on,

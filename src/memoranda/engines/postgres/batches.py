@@ -84,6 +84,15 @@ async def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
     return await on.value("last_user_turn", on.no, question.thread.bytes) or 0
 
 
+async def _count_own(on: Session, question: q.CountOwn) -> int:
+    return cast(int, await on.value("count_own", owner=on.no, agent=question.agent))
+
+
+async def _own_memories(on: Session, question: q.OwnMemories) -> list[q.OwnMemory]:
+    rows = await on.all("own_memories", owner=on.no, agent=question.agent)
+    return [q.OwnMemory.of_columns(*row) for row in rows]
+
+
 async def _oldest_own(on: Session, question: q.OldestOwn) -> list[Memory]:
     rows = await on.all("oldest_own", owner=on.no, agent=question.agent, limit=question.limit)
     return [cast(Memory, record_of(row)) for row in rows]
@@ -219,6 +228,8 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: _count_active,
+    q.CountOwn: _count_own,
+    q.OwnMemories: _own_memories,
     q.OldestOwn: _oldest_own,
     q.CountRun: _count_run,
     q.RestingOn: _resting_on,

@@ -222,6 +222,18 @@ SELECT 1 FROM records WHERE owner = ? AND thread = ? AND seq = ? AND type = 'mes
 SELECT seq FROM records WHERE owner = ? AND thread = ? AND type = 'message' AND kind = 'user'
 ORDER BY seq DESC LIMIT 1
 
+-- name: count_own
+SELECT count(*) FROM records
+WHERE owner = :owner AND type = 'memory' AND status = 'active'
+  AND nullif(facets, '')::jsonb ->> 1 IS NOT DISTINCT FROM :agent::text
+
+-- name: own_memories
+SELECT r.id, r.recorded_at, r.at, r.facets::jsonb ->> 2, r.facets::jsonb ->> 4, r.facets::jsonb ->> 6 IS NOT NULL,
+    r.thread IS NOT NULL, u.strength, u.used_at, u.count
+FROM records AS r LEFT JOIN uses AS u ON u.owner = r.owner AND u.record = r.no
+WHERE r.owner = :owner AND r.type = 'memory' AND r.status = 'active'
+  AND nullif(r.facets, '')::jsonb ->> 1 IS NOT DISTINCT FROM :agent::text
+
 -- name: oldest_own
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
 FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner

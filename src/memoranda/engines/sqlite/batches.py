@@ -66,6 +66,14 @@ def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
     return on.value("last_user_turn", question.thread.bytes, on.no) or 0
 
 
+def _count_own(on: Session, question: q.CountOwn) -> int:
+    return cast(int, on.value("count_own", owner=on.no, agent=question.agent))
+
+
+def _own_memories(on: Session, question: q.OwnMemories) -> list[q.OwnMemory]:
+    return [q.OwnMemory.of_columns(*row) for row in on.all("own_memories", owner=on.no, agent=question.agent)]
+
+
 def _oldest_own(on: Session, question: q.OldestOwn) -> list[Memory]:
     rows = on.all("oldest_own", owner=on.no, agent=question.agent, limit=question.limit)
     return [cast(Memory, record_of(row)) for row in rows]
@@ -245,6 +253,8 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: _count_active,
+    q.CountOwn: _count_own,
+    q.OwnMemories: _own_memories,
     q.OldestOwn: _oldest_own,
     q.CountRun: _count_run,
     q.RestingOn: _resting_on,

@@ -154,6 +154,16 @@ SELECT 1 FROM records WHERE thread = ? AND seq = ? AND type = 'message'
 SELECT seq FROM records WHERE thread = ? AND +owner = ? AND type = 'message' AND kind = 'user'
 ORDER BY seq DESC LIMIT 1
 
+-- name: count_own
+SELECT count(*) FROM records
+WHERE owner = :owner AND type = 'memory' AND status = 'active' AND json_extract(nullif(facets, ''), '$[1]') IS :agent
+
+-- name: own_memories
+SELECT r.id, r.recorded_at, r.at, json_extract(r.facets, '$[2]'), json_extract(r.facets, '$[4]'),
+    json_extract(r.facets, '$[6]') IS NOT NULL, r.thread IS NOT NULL, u.strength, u.used_at, u.count
+FROM records AS r LEFT JOIN uses AS u ON u.record = r.no
+WHERE r.owner = :owner AND r.type = 'memory' AND r.status = 'active' AND json_extract(nullif(r.facets, ''), '$[1]') IS :agent
+
 -- name: oldest_own
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
 FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner

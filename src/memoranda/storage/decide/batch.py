@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.ledger import Verb
-from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.memories import Memory
 from memoranda.storage.decide import memory_changes, other_changes, thread_changes, undo
-from memoranda.storage.decide.state import BatchState, Decision, held_gain
-from memoranda.storage.questions import CountActive, CountRun, OldestOwn
+from memoranda.storage.decide.capacity import make_room
+from memoranda.storage.decide.state import BatchState, Decision
+from memoranda.storage.questions import CountActive, CountRun
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -30,43 +30,23 @@ def check_run(state: BatchState) -> Deciding[None]:
             )
 
 
-def check_cap(state: BatchState) -> Deciding[None]:
-    """Keep the owner's memories within the limit: evict the writer's own oldest memories, or raise ``LimitReached``."""
-    net = sum(held_gain(put.before, put.record) for put in state.puts())
-    if net <= 0:
+def check_caps(state: BatchState) -> Deciding[None]:
+    """Keep each agent's memories, and the owner's, within the limits: evict some, or raise ``LimitReached``."""
+    gains: dict[str | None, int] = {}
+    for put in state.puts():
+        for record, one in ((put.before, -1), (put.record, 1)):
+            if isinstance(record, Memory) and record.active:
+                gains[record.agent] = gains.get(record.agent, 0) + one
+    most = max(gains.values(), default=0)
+    if most <= 0:
         return
-    limits = state.batch.limits
     held = yield from ask(CountActive())
-    over = held + net - limits.memories_per_owner
-    if over <= 0:
+    limits = state.batch.limits
+    # No agent has more memories than the owner has, so most writes need no count of one agent's.
+    if held + most <= min(limits.memories_per_agent, limits.memories_per_owner or limits.memories_per_agent):
         return
-    made = [p.record for p in state.puts() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
-    # Only new statements evict others; an undo or an import needs free room.
-    if limits.at_capacity == "reject" or not made:
-        raise LimitReached(
-            f"Memory capacity reached ({held}/{limits.memories_per_owner}). Cannot store more: forget or retract "
-            "some, or raise the limit.",
-            field="memories_per_owner",
-        )
-    busy = {put.record.id for put in state.puts()}
-    agent = made[-1].agent
-    oldest = yield from ask(OldestOwn(agent, over + len(busy)))
-    leaving = [memory for memory in oldest if memory.id not in busy][:over]
-    if len(leaving) < over:
-        raise LimitReached(
-            f"Memory capacity reached ({held}/{limits.memories_per_owner}), and only {len(leaving)} of the {over} "
-            "that would have to go are this agent's own and not pinned. Forget or retract some, or raise the limit.",
-            field="memories_per_owner",
-        )
-    _evict(state, leaving)
-
-
-def _evict(state: BatchState, leaving: Iterable[Memory]) -> None:
-    for memory in leaving:
-        state.loaded[memory.id] = memory
-        state.put(
-            memory.changed(status=MemoryStatus.EVICTED, reason="made room at the owner's cap"), Verb.EVICT
-        )
+    gaining = {agent: gain for agent, gain in gains.items() if gain > 0}
+    yield from make_room(state, gaining, held, sum(gains.values()))
 
 
 def decide_batch(batch: c.Batch) -> Deciding[Decision]:
@@ -79,7 +59,7 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
     if superseding:
         yield from memory_changes.supersede_all(state, superseding)
     yield from check_run(state)
-    yield from check_cap(state)
+    yield from check_caps(state)
     return Decision(state.puts(), state.ignored, state.tails, batch.jobs, {**batch.note, **state.note})
 
 

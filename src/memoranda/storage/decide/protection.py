@@ -24,7 +24,7 @@ def protected(state: BatchState, memory: Memory, trust: Trust) -> Deciding[bool]
         return True
     if trust in STRANGERS and memory.trust is Trust.USER and memory.sources:
         return True
-    return memory.agent is None and (yield from _by_person(state, memory))
+    return memory.agent is None and (yield from written_by_person(state, memory))
 
 
 def protected_from_act(state: BatchState, memory: Memory) -> Deciding[bool]:
@@ -38,7 +38,7 @@ def protected_from_act(state: BatchState, memory: Memory) -> Deciding[bool]:
     return (yield from protected(state, memory, Trust.USER if state.batch.actor.kind == "system" else trust))
 
 
-def _by_person(state: BatchState, memory: Memory) -> Deciding[bool]:
+def written_by_person(state: BatchState, memory: Memory) -> Deciding[bool]:
     """True if the ledger says that the person wrote a memory."""
     if state.made(memory.id):
         return False

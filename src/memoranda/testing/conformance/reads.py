@@ -272,7 +272,7 @@ class FilterSuite(Suite):
         await pen.write(Undo(unmade.position))
         shelf = await rows(pen)
         assert (shelf[made.id].learnt, shelf[made.id].ended) == (micros(learnt), None)
-        limits = Limits(memories_per_owner=2, writes_per_run=100)
+        limits = Limits(memories_per_owner=2, at_capacity="evict_oldest", writes_per_run=100)
         await pen.write(pen.remembering("likes cake"), limits=limits)
         assert (await rows(pen))[gin].ended == micros(pen.now)
 

@@ -16,7 +16,7 @@ from memoranda.model.ledger import Verb
 from memoranda.model.records import Owner, RecordType
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, AT_B, BEN, FOR_A, START, Pen, a_thread, adopted, exported
-from memoranda.testing.conformance.job_waits import leased, put
+from memoranda.testing.conformance.background.job_waits import leased, put
 from memoranda.testing.suite import Suite
 
 DAY = START.date()

@@ -1,0 +1,1 @@
+"""Conformance tests of background work: jobs, waiting, formation and spending."""
