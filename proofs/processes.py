@@ -11,11 +11,12 @@ from pathlib import Path
 import memoranda
 from memoranda import Stale
 from proofs._kill.writer import opened
+from proofs._processes.filling import filled
 from proofs._processes.opening import older_version, openings
 from proofs._processes.reading import reads
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole, made_thread
 
-ABOUT = "processes that share a book apply an operation once, lose no update, and read each other's writes at once"
+ABOUT = "processes that share a book apply an operation once, lose no update, read each other's writes at once, and keep to limits"
 #: Processes that do the same at once.
 CI_COUNT = 8
 FULL_COUNT = 16
@@ -33,6 +34,7 @@ def run(count: int, seed: int) -> str:
             openings(folder, seed),
             older_version(folder / "older.db"),
             reads(folder / "reads.db", seed),
+            filled(folder / "filled.db", (folder / "control.db", folder / "pot.db"), count // 2, seed),
         ]
     return "; ".join(done)
 

@@ -6,11 +6,12 @@ import asyncio
 from multiprocessing.synchronize import Barrier
 
 import memoranda
+from proofs._processes.filling import filled
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole
 from proofs._server.labouring import SKEW_SECONDS, worked_off
 from proofs._server.own import OwnServer
 
-ABOUT = "on a server, the same operation from many processes leaves one record; workers with wrong clocks do each job once"
+ABOUT = "on a server, the same operation from many processes leaves one record; workers with wrong clocks do each job once; no agent exceeds its limit"
 #: Jobs; a quarter as many operations are sent by every process.
 CI_COUNT = 600
 FULL_COUNT = 2_000
@@ -31,9 +32,10 @@ def run(count: int, seed: int) -> str:
                 f"of {count} jobs {worked.begun_twice} were begun twice, and {worked.done_twice} done twice"
             )
         twice = _control(server)
+        full = filled(server.new_book(), (server.new_book(), server.new_book()), _WORKERS, seed)
     return (
         f"{same}; {_WORKERS} workers with clocks {SKEW_SECONDS:.0f} s apart did {count} jobs, each once; "
-        f"by their own clocks they began {twice} of {_CONTROL_JOBS} twice"
+        f"by their own clocks they began {twice} of {_CONTROL_JOBS} twice; {full}"
     )
 
 
