@@ -44,4 +44,4 @@ def clock() -> HandClock:
 async def book(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]:
     async with memoranda.open(tmp_path / "book.db", clock=clock) as opened:
         yield opened
-        assert (await opened.verify()).faults == ()
+        assert (await opened.verify(whole=True)).faults == ()

@@ -157,7 +157,7 @@ class Case:
         self._scan(gone, f"after forgetting {part.name}")
         check_tables(self._path, part)
         await self._check_indexes(book, other, person, part)
-        if faults := (await book.verify()).faults:
+        if faults := (await book.verify(whole=True)).faults:
             raise Remains(f"after forgetting {part.name} verify says: {faults[0]}")
         if part.name != "owner" and not found_in(self._marks, [self._path]):
             raise AssertionError("the whole life went with a part of it")
@@ -236,7 +236,7 @@ class Case:
         await book.engine.scrub()
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after all that might bring {part.name} back")
-        if faults := (await book.verify()).faults:
+        if faults := (await book.verify(whole=True)).faults:
             raise Remains(f"after all that might bring {part.name} back verify says: {faults[0]}")
 
     async def _replay(self, book: Book, person: Person, part: Part, operation: str, asked: Any) -> object:

@@ -84,7 +84,7 @@ class Life:
             with forgetting or nullcontext():
                 for name in parts:
                     await self._forget(book, person, person.parts[name], clearing or Book.scrub)
-            if faults := (await book.verify()).faults:
+            if faults := (await book.verify(whole=True)).faults:
                 raise Remains(f"after everything verify says: {faults[0]}")
         self.look(parts, "after closing")
 

@@ -235,14 +235,14 @@ class Maintenance(Protocol):
     async def owners(self, tenant: str) -> list[Owner]:
         """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
 
-    async def verify(self, progress: Progress | None = None) -> Findings:
-        """Compare every record with the ledger and return the findings."""
+    async def verify(self, progress: Progress | None = None, tenant: str | None = None) -> Findings:
+        """Compare every record with the ledger, for one tenant or for the book; only the latter checks tables."""
 
     async def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
         """Recompute everything that code derives from stored records, except terms; commits some records at a time."""
 
-    async def facts(self) -> BookFacts:
-        """Return facts about the book and its content."""
+    async def facts(self, tenant: str | None = None) -> BookFacts:
+        """Return facts about the book and its content, or about a tenant's part of it."""
 
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]

@@ -270,19 +270,20 @@ class Embeddings:
             self.note_read(one.name if one.state is SetState.ACTIVE else "")
         return self.no_vectors_because
 
-    async def facts(self, found: BookFacts) -> BookFacts:
-        """Return the facts of the book, with the state of its vectors added."""
+    async def facts(self, found: BookFacts, *, whole: bool) -> BookFacts:
+        """Add the state of the vectors to facts about a tenant or the whole book."""
         sets = await self._engine.vector_sets()
         active = next((one for one in sets if one.state is SetState.ACTIVE), None)
         self.note_read("" if active is None else active.name)
         passages = _passages(found)
-        have = 0 if active is None else active.count
+        counts = {one.name: one.count if whole else found.details["vectors"].get(one.name, 0) for one in sets}
+        have = 0 if active is None else counts[active.name]
         vectors: dict[str, Any] = {
             "reads": "" if active is None else active.name,
             "passages": passages,
             "have": have,
             "lack": max(passages - have, 0),
-            "making": {one.name: one.count for one in sets if one is not active},
+            "making": {one.name: counts[one.name] for one in sets if one is not active},
             "no_vectors_because": self.no_vectors_because or self.failing,
         }
         return replace(found, details={**found.details, "vectors": vectors})

@@ -72,11 +72,13 @@ def opens_book(command: Command) -> Command:
         before = ctx.find_root().params
         if debug or before.get("debug"):
             exits.show_traceback(ctx)
+        tenant = _given("--tenant", tenant, before.get("tenant"))
         session = Session(
             address=_given("--book", book, before.get("book")) or _usual_book(),
-            tenant=_given("--tenant", tenant, before.get("tenant")) or DEFAULT_TENANT,
+            tenant=tenant or DEFAULT_TENANT,
             config=_given("--config", config, before.get("config")),
             printer=Printer.for_stdout(json=as_json or bool(before.get("as_json"))),
+            whole=tenant is None,
         )
         command(session=session, **rest)
 

@@ -40,6 +40,8 @@ class Session:
     tenant: str
     config: str | None
     printer: Printer
+    #: True if no tenant is named: facts and findings are of the whole book.
+    whole: bool = True
 
     @property
     def json(self) -> bool:

@@ -82,7 +82,7 @@ def request_digest(request: bytes) -> bytes:
 
 
 def operation_key(operation: bytes) -> bytes:
-    """Return the key of an operation's portable digests; whoever does not know the operation id cannot make it."""
+    """Return the key of an operation's portable digests; it can be made from the operation id only."""
     return blake2b(operation, digest_size=32, person=b"operation").digest()
 
 

@@ -218,8 +218,8 @@ class Store(ABC):
     async def owners(self, tenant: str) -> list[Owner]:
         return await self.read(lambda: ask(OwnersOf(tenant)))
 
-    async def verify(self, progress: Progress | None = None) -> Findings:
-        return await self.read(lambda: verify(progress), whole=True, long=True)
+    async def verify(self, progress: Progress | None = None, tenant: str | None = None) -> Findings:
+        return await self.read(lambda: verify(progress, tenant), whole=True, long=True)
 
     async def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
         steps = Steps(progress, sum((await self.counts()).records.values()))
@@ -233,9 +233,9 @@ class Store(ABC):
         await self.write(rebuild_tables, alone=True)
         return done
 
-    async def counts(self) -> BookCounts:
-        """Return the counts of the book, which are a part of its facts."""
-        return await self.read(lambda: ask(Counts()), whole=True, long=True)
+    async def counts(self, tenant: str | None = None) -> BookCounts:
+        """Return the counts of the book or of one tenant's part, which belong to the facts."""
+        return await self.read(lambda: ask(Counts(tenant)), whole=True, long=True)
 
     # ── imports and copies ───────────────────────────────────────────────────────────────────────────────────────
 

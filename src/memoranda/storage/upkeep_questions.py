@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -191,11 +191,15 @@ class BookCounts:
     jobs: Mapping[str, int]
     owners: int
     stale_terms: int
+    #: The vectors of a tenant's passages, by the name of their set; empty for the whole book, whose sets are counted.
+    vectors: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts(Question[BookCounts]):
-    """The counts of the whole book."""
+    """The counts of the whole book, or of one tenant's part."""
+
+    tenant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

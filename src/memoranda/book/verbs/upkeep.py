@@ -30,9 +30,14 @@ class Upkeep:
         """
         return await self._services.embeddings.renew(progress)
 
-    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        """Compare every record with the ledger and return the findings."""
-        return await self._services.engine.verify(progress)
+    async def verify(
+        self, progress: Callable[[int, int], None] | None = None, *, whole: bool = False
+    ) -> Findings:
+        """Compare every record of this book's tenant with the ledger and return the findings.
+
+        With ``whole``, which is for operators, verify the records of all tenants, and the tables that have no tenant.
+        """
+        return await self._services.engine.verify(progress, None if whole else self._services.tenant)
 
     async def usage(
         self,
@@ -55,9 +60,13 @@ class Upkeep:
         """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
         return await self._services.engine.owners(self._services.tenant)
 
-    async def facts(self) -> BookFacts:
-        """Return facts about the book; ``details["vectors"]`` says how many passages have a vector, and of which model."""
-        return await self._services.embeddings.facts(await self._services.engine.facts())
+    async def facts(self, *, whole: bool = False) -> BookFacts:
+        """Return facts about this book's tenant, or with ``whole``, which is for operators, about all tenants.
+
+        ``details["vectors"]`` says how many passages have a vector, and of which model.
+        """
+        found = await self._services.engine.facts(None if whole else self._services.tenant)
+        return await self._services.embeddings.facts(found, whole=whole)
 
     async def scrub(self) -> Scrubbed:
         """Clear the book's own files of everything that was forgotten. It completes an erasure whose state is ``pending``.

@@ -38,7 +38,10 @@ async def _init(session: Session) -> BookFacts:
 @click.command("verify")
 @opens_book
 def verify_command(session: Session) -> None:
-    """Check every record against the ledger, the list of all changes; exit code 1 if a record differs from it."""
+    """Check every record against the ledger, the list of all changes; exit code 1 if a record differs from it.
+
+    With --tenant only that tenant's records are checked, and not the tables that belong to no tenant.
+    """
     found = session.run(_verify(session))
     if not session.print_json({"whole": not found.faults, "findings": found}):
         _print_findings(session, found)
@@ -49,7 +52,7 @@ def verify_command(session: Session) -> None:
 async def _verify(session: Session) -> Findings:
     async with session.reading() as book:
         with session.progress("verifying") as progress:
-            return await book.verify(progress)
+            return await book.verify(progress, whole=session.whole)
 
 
 def _print_findings(session: Session, found: Findings) -> None:
@@ -111,4 +114,4 @@ async def _reembed(session: Session) -> tuple[int, dict[str, Any]]:
             if book.embeddings.maker is None:
                 raise
             raise type(exc)(f"{exc}; the vectors computed so far are kept: run it again to continue") from exc
-        return made, (await book.facts()).details["vectors"]
+        return made, (await book.facts(whole=True)).details["vectors"]

@@ -77,7 +77,7 @@ async def _sharing(session: Session, party: Owner) -> None:
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading(models="auto") as book:
         await book.embeddings.examine()
-        facts = await book.facts()
+        facts = await book.facts(whole=session.whole)
         waiting = await book.engine.jobs(JobState.WAITING, MOST_JOBS)
         dead = await book.engine.jobs(JobState.DEAD, MOST_JOBS)
         # Vectors and threads may wait for a process with a model; they have checks of their own.

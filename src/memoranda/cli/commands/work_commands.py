@@ -308,7 +308,7 @@ def run_command(session: Session, limit: int | None) -> None:
 async def _run(session: Session, limit: int | None) -> tuple[int, int]:
     async with session.writing(models="auto") as book:
         done = await book.worker.drain(limit)
-        return done, (await book.facts()).jobs.get(JobState.WAITING.value, 0)
+        return done, (await book.facts(whole=True)).jobs.get(JobState.WAITING.value, 0)
 
 
 @jobs_command.command("retry")

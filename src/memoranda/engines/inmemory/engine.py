@@ -82,9 +82,12 @@ class InMemoryEngine(Store):
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def facts(self) -> BookFacts:
-        counts = await self.counts()
+    async def facts(self, tenant: str | None = None) -> BookFacts:
+        counts = asdict(await self.counts(tenant))
+        details = {"vectors": counts.pop("vectors")}
         with self._lock:
             records = self._tables.records.values()
             bytes = sum(len(version.row.body) for kept in records for version in kept.versions)
-        return BookFacts(engine=self.name, address=self.address, format=1, bytes=bytes, **asdict(counts))
+        return BookFacts(
+            engine=self.name, address=self.address, format=1, bytes=bytes, details=details, **counts
+        )

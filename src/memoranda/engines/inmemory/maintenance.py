@@ -26,13 +26,19 @@ def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     return on.base
 
 
-def _counts(on: Session, _: u.Counts) -> u.BookCounts:
-    records = on.tables.records.values()
+def _counts(on: Session, question: u.Counts) -> u.BookCounts:
+    tables, tenant = on.tables, question.tenant
+    eras = [era for owner, era in tables.living.items() if tenant in (None, owner.tenant)]
+    ids = {era.id for era in eras}
+    records = [kept for kept in tables.records.values() if kept.era.id in ids]
+    jobs = [row.piece.state for row in tables.jobs.values() if tenant is None or row.era in ids]
+    sets = Counter(name for kept in records for name in kept.vectors)
     return u.BookCounts(
         records=dict(sorted(Counter(kept.now.row.type for kept in records).items())),
-        jobs=dict(sorted(Counter(row.piece.state for row in on.tables.jobs.values()).items())),
-        owners=sum(1 for era in on.tables.living.values() if era.ledger),
+        jobs=dict(sorted(Counter(jobs).items())),
+        owners=sum(1 for era in eras if era.ledger),
         stale_terms=sum(1 for kept in records if kept.terms is not None and kept.rule < RULE),
+        vectors={} if tenant is None else dict(sorted(sets.items())),
     )
 
 

@@ -169,11 +169,16 @@ class PostgresEngine(Store):
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def facts(self) -> BookFacts:
+    async def facts(self, tenant: str | None = None) -> BookFacts:
         ((size,),) = await self._server.read(lambda s: s.text(upkeep()["bytes"]), whole=True, long=True)
-        counts = asdict(await self.counts())
+        counts = asdict(await self.counts(tenant))
         return BookFacts(
-            engine=self.name, address=self._server.place, format=self._server.version, bytes=size, **counts
+            engine=self.name,
+            address=self._server.place,
+            format=self._server.version,
+            bytes=size,
+            details={"vectors": counts.pop("vectors")},
+            **counts,
         )
 
     async def examine(self) -> ServerFacts:

@@ -47,8 +47,13 @@ async def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     return on.base
 
 
-async def _counts(on: Session, _: u.Counts) -> u.BookCounts:
-    texts = upkeep()
+async def _counts(on: Session, question: u.Counts) -> u.BookCounts:
+    texts, tenant = upkeep(), question.tenant
+    if tenant is not None:
+        names = ("records_of_tenant", "jobs_of_tenant", "vectors_of_tenant")
+        records, waiting, vectors = [dict(map(tuple, await on.text(texts[name], tenant))) for name in names]
+        owners, stale = (await on.text(texts["other_counts_of_tenant"], tenant, tenant, RULE))[0]
+        return u.BookCounts(records, waiting, owners, stale, vectors)
     records, waiting = [
         {row[0]: row[1] for row in await on.text(texts[name])}
         for name in ("records_by_type", "jobs_by_state")

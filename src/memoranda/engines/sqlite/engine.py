@@ -167,8 +167,8 @@ class SqliteEngine(Store):
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def facts(self) -> BookFacts:
-        counts = await self.counts()
+    async def facts(self, tenant: str | None = None) -> BookFacts:
+        counts = asdict(await self.counts(tenant))
         format, backups = await self._file.read(
             lambda c: (c.execute("PRAGMA user_version").fetchone()[0], maintenance.backups(c, utc_now()))
         )
@@ -178,11 +178,12 @@ class SqliteEngine(Store):
             format=format,
             bytes=sum(_size(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")),
             details={
+                "vectors": counts.pop("vectors"),
                 "backups": backups,
                 "commits": self._file.counters.commits,
                 "writes": self._file.counters.writes,
             },
-            **asdict(counts),
+            **counts,
         )
 
     # ── copies ───────────────────────────────────────────────────────────────────────────────────────────────────

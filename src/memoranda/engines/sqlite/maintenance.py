@@ -43,7 +43,13 @@ def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     return on.base
 
 
-def _counts(on: Session, _: u.Counts) -> u.BookCounts:
+def _counts(on: Session, question: u.Counts) -> u.BookCounts:
+    tenant = question.tenant
+    if tenant is not None:
+        names = ("records_of_tenant", "jobs_of_tenant", "vectors_of_tenant")
+        records, jobs, vectors = (dict(_all(on, name, tenant)) for name in names)
+        owners, stale = _all(on, "other_counts_of_tenant", tenant, tenant, RULE)[0]
+        return u.BookCounts(records, jobs, owners, stale, vectors)
     records, jobs = (dict(_all(on, name)) for name in ("records_by_type", "jobs_by_state"))
     return u.BookCounts(records, jobs, *_all(on, "other_counts", RULE)[0])
 

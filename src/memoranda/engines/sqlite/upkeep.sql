@@ -71,5 +71,20 @@ SELECT state, count(*) FROM jobs GROUP BY state ORDER BY state
 -- name: other_counts
 SELECT (SELECT count(*) FROM owners WHERE erased_at IS NULL AND position > 0), (SELECT count(*) FROM terms WHERE rule < ?)
 
+-- name: records_of_tenant
+SELECT r.type, count(*) FROM records AS r JOIN owners AS o ON o.no = r.owner WHERE o.tenant = ? GROUP BY r.type ORDER BY r.type
+
+-- name: jobs_of_tenant
+SELECT j.state, count(*) FROM jobs AS j JOIN owners AS o ON o.no = j.owner WHERE o.tenant = ? GROUP BY j.state ORDER BY j.state
+
+-- name: vectors_of_tenant
+SELECT s.name, count(*) FROM vector_sets AS s JOIN records AS r JOIN owners AS o ON o.no = r.owner
+JOIN vectors AS v ON v.place = (s.no << 40) + r.no WHERE o.tenant = ? GROUP BY s.name ORDER BY s.name
+
+-- name: other_counts_of_tenant
+SELECT (SELECT count(*) FROM owners WHERE tenant = ? AND erased_at IS NULL AND position > 0),
+    (SELECT count(*) FROM terms AS t JOIN records AS r ON r.no = t.record JOIN owners AS o ON o.no = r.owner
+        WHERE o.tenant = ? AND t.rule < ?)
+
 -- ── backups ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -14,6 +14,7 @@ from memoranda.model.ledger import Line
 from memoranda.model.messages import Message
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record
 from memoranda.model.values import moment
+from memoranda.storage.questions import FindOwner
 from memoranda.storage.rows import (
     CLASS_OF,
     StoredRow,
@@ -22,7 +23,7 @@ from memoranda.storage.rows import (
     encode,
     load_entry_body,
 )
-from memoranda.storage.upkeep_questions import Counts, ErasAfter, FindEra, PiecesAfter, TableFaults
+from memoranda.storage.upkeep_questions import Counts, ErasAfter, FindEra, OwnersOf, PiecesAfter, TableFaults
 from memoranda.storage.use_case import Deciding, OwnerBase, ask
 
 #: Rows, or eras, that are read at a time.
@@ -249,14 +250,14 @@ def first_recorded(piece: RecordPiece) -> int:
     return piece.earlier[0].recorded_at if piece.earlier else StoredRow(*piece.row).recorded_at
 
 
-def verify(progress: Progress | None) -> Deciding[Findings]:
-    """Verify the whole book, owner by owner, so that only one ledger's lines are in memory at a time."""
-    counts = yield from ask(Counts())
+def verify(progress: Progress | None, tenant: str | None = None) -> Deciding[Findings]:
+    """Verify the whole book or one tenant's part, owner by owner, so that only one ledger's lines are in memory at a time."""
+    counts = yield from ask(Counts(tenant))
     steps = Steps(progress, sum(counts.records.values()))
     faults: list[str] = []
     versions = entries = 0
     after = b""
-    while eras := (yield from ask(ErasAfter(after, PAGE))):
+    while eras := (yield from _eras_after(after, tenant)):
         for era in eras:
             check = yield from _check_owner(era, steps)
             if check is not None:
@@ -264,9 +265,23 @@ def verify(progress: Progress | None) -> Deciding[Findings]:
                 versions += check.versions
                 entries += check.entries
         after = eras[-1]
-    # Last: a server then plans for whole tables to the end of the transaction.
-    faults += [TABLE_FAULTS[name].format(row) for name, row in (yield from ask(TableFaults()))]
+    if tenant is None:
+        # Last: a server then plans for whole tables to the end of the transaction.
+        faults += [TABLE_FAULTS[name].format(row) for name, row in (yield from ask(TableFaults()))]
     return Findings(sum(counts.records.values()), versions, entries, tuple(faults))
+
+
+def _eras_after(after: bytes, tenant: str | None) -> Deciding[list[bytes]]:
+    """Return the next eras of the book; or at once those of all owners of a tenant."""
+    if tenant is None:
+        return (yield from ask(ErasAfter(after, PAGE)))
+    if after:
+        return []
+    eras: list[bytes] = []
+    for owner in (yield from ask(OwnersOf(tenant))):
+        base = yield from ask(FindOwner(owner))
+        eras += [] if base.era is None else [base.era.bytes]
+    return eras
 
 
 def _check_owner(era: bytes, steps: Steps) -> Deciding[OwnerCheck | None]:

@@ -35,6 +35,7 @@ from memoranda.testing.builders import (
     BEN,
     FOR_A,
     FOR_B,
+    SMALL,
     START,
     Follower,
     Pen,
@@ -43,6 +44,7 @@ from memoranda.testing.builders import (
     an_episode,
     exported,
     packed,
+    vectors_of,
 )
 from memoranda.testing.suite import Suite
 
@@ -122,6 +124,29 @@ class KeepingSuite(Suite):
         )
         assert facts.bytes > 0
         assert facts.format >= 1
+
+    async def test_a_tenant_counts_and_verifies_its_own_records_only(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, Owner(tenant="elsewhere", id="ann"))
+        await engine.begin_set(SMALL)
+        first = await pen.remember("tea")
+        await pen.write(Retract(first))
+        second = await pen.remember("cake")
+        await other.write(other.remembering("x"), jobs=(JobDraft("form", "y"),))
+        (third,) = await other.scan()
+        await engine.put_vectors(SMALL, vectors_of(SMALL, second, third.id))
+        found = await engine.facts("default")
+        assert (found.owners, dict(found.records), dict(found.jobs)) == (1, {"memory": 2}, {})
+        assert dict(found.details["vectors"]) == {SMALL.name: 1}
+        found = await engine.facts("elsewhere")
+        assert (found.owners, dict(found.records), dict(found.jobs)) == (1, {"memory": 1}, {"waiting": 1})
+        checked = [await engine.verify(tenant=tenant) for tenant in ("default", "elsewhere", "%", None)]
+        assert [(each.records, each.versions, each.entries) for each in checked] == [
+            (2, 1, 3),
+            (1, 0, 1),
+            (0, 0, 0),
+            (3, 1, 4),
+        ]
+        assert [each.faults for each in checked] == [()] * 4
 
     async def test_owners_are_listed_by_tenant(self, engine: Engine) -> None:
         owners = [ANN, BEN, Owner(kind=OwnerKind.AGENT, id="ann"), Owner(tenant="elsewhere", id="ann")]
