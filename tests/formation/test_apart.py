@@ -10,7 +10,7 @@ from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
-from tests.formation.books import known, opened, settle
+from tests.formation.books import jobs, known, opened, settle
 
 
 async def worked_at_once(book: Any, clock: HandClock, at_once: int = 4) -> None:
@@ -19,7 +19,7 @@ async def worked_at_once(book: Any, clock: HandClock, at_once: int = 4) -> None:
     stop = asyncio.Event()
     working = asyncio.create_task(book.worker.run(stop, 0.01, at_once=at_once))
     for _ in range(3_000):
-        if not await book.engine.jobs(None, 10):
+        if not await jobs(book):
             break
         await asyncio.sleep(0.01)
     stop.set()

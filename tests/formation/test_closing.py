@@ -13,7 +13,7 @@ from memoranda.testing.builders import ANN, START, a_message
 from memoranda.text.token_count import estimate
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels
-from tests.formation.books import opened, settle
+from tests.formation.books import jobs, opened, settle
 from tests.formation.readings import THREAD
 
 LONG = "I like jazz. " + "And then we talked about this and that for a while. " * 12
@@ -77,7 +77,7 @@ async def test_the_old_summary_stays_when_a_newer_one_fails_and_nothing_waits_fo
         await settle(book, clock)
         after = await thread.get()
         assert (after.summary, after.summary_through) == ("They spoke of jazz.", before.summary_through)
-        assert after.formed_through == 80 and await book.engine.jobs(None, 10) == []
+        assert after.formed_through == 80 and await jobs(book) == []
 
 
 async def test_a_summary_that_is_of_no_use_is_not_bought_at_every_word(clock: HandClock):
@@ -105,12 +105,12 @@ async def test_a_summary_waits_for_its_provider_and_says_so(clock: HandClock):
         thread = await book.thread("ann", agent="guide")
         await talk_on(thread, 20)
         await settle(book, clock)
-        (job,) = await book.engine.jobs(None, 10)
+        (job,) = await jobs(book)
         assert "the provider is away" in job.error and (await thread.get()).formed_through == 40
         away = False
         await settle(book, clock, 700)
         assert (await thread.get()).summary == "They spoke of jazz."
-        assert await book.engine.jobs(None, 10) == []
+        assert await jobs(book) == []
 
 
 @pytest.mark.parametrize("since", [0, 1])

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.model.changes import JobState
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, handle
-from tests.formation.books import TALK, known, notes, opened, settle
+from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 
 def asked_for(request: ModelRequest) -> str:
@@ -102,11 +101,11 @@ async def test_the_budget_of_a_run_is_one_runs_and_the_next_one_goes_on(
         await thread.append([{"role": "user", "content": f"{n} " + "many words " * 200} for n in range(20)])
         await settle(book, clock)
         first = len(models.asked)
-        (job,) = await book.engine.jobs(JobState.WAITING, 10)
+        (job,) = await jobs(book)
         assert 0 < first < 20 and "run_tokens" in job.error
         for _ in range(40):
             await settle(book, clock, 120)
-        assert (await thread.get()).formed_through == 20 and await book.engine.jobs(None, 10) == []
+        assert (await thread.get()).formed_through == 20 and await jobs(book) == []
 
 
 async def test_an_answer_that_is_too_large_to_be_kept_is_bought_once(clock: HandClock):
@@ -115,7 +114,7 @@ async def test_an_answer_that_is_too_large_to_be_kept_is_bought_once(clock: Hand
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like jazz. " + "ж" * 400_000)
         await settle(book, clock)
-        assert await known(book) == ["Likes jazz"] and await book.engine.jobs(None, 10) == []
+        assert await known(book) == ["Likes jazz"] and await jobs(book) == []
         (spent,) = await book.usage("ann")
         assert (spent.calls, spent.answers) == (1, 1) and len(models.asked) == 1
 
@@ -134,7 +133,7 @@ async def test_a_call_with_inputs_that_no_record_holds_leaves_the_book_whole(
         await settle(book, clock)
         assert len(await book.episodes.list("ann", agent="guide")) == 1
         assert await book.recall("ann", "looking", agent="guide")
-        assert (await book.verify()).faults == () and await book.engine.jobs(None, 10) == []
+        assert (await book.verify()).faults == () and await jobs(book) == []
 
 
 async def test_a_line_that_was_retired_is_not_learnt_anew_however_many_the_agent_has(clock: HandClock):

@@ -23,7 +23,7 @@ from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.extract.budget import Budgets
-from memoranda.formation.formation_settings import FormingSettings
+from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.model.changes import MOST_JOBS, Job, JobDraft
 from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
 from memoranda.model.values import Value, refused, utc_now
@@ -194,7 +194,7 @@ async def _open(
             former_of(engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock)
         )
 
-    work = {**upkeep(engine, clock, maker), **_when_needed(former, (FORM, REFORM))}
+    work = {**upkeep(engine, clock, maker), **_when_needed(former, (FORM, REFORM, QUIET))}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     book = Book(
         engine,

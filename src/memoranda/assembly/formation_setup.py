@@ -11,9 +11,10 @@ from memoranda.embedding import VectorMaker
 from memoranda.formation.close import Closer
 from memoranda.formation.extract.budget import BudgetCheck, Budgets
 from memoranda.formation.extract.model_calls import ModelCalls
-from memoranda.formation.formation_settings import FormingSettings
+from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import ThreadReader
 from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
@@ -49,12 +50,13 @@ def former_of(
         else ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), wide, clock)
     )
     closer = Closer(door, reader, model_calls, _window_start)
-    return FormationRunner(door, reader, model_calls, closer, Guard(engine), settings, clock)
+    quiet = QuietThreads(door, reader)
+    return FormationRunner(door, reader, model_calls, closer, quiet, Guard(engine), settings, clock)
 
 
 def handlers(former: FormationRunner) -> dict[str, Handler]:
     """Return the handlers of formation's jobs."""
-    return {FORM: former.form, REFORM: former.reform}
+    return {FORM: former.form, REFORM: former.reform, QUIET: former.report_quiet}
 
 
 def _window_start(messages: Sequence[Message], budget: int) -> int:

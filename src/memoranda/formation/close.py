@@ -166,7 +166,7 @@ class Closer:
         wanted = any(schema.due and schema.name == EPISODE.name for schema in due)
         episode = None
         if wanted and await self.needs_episode(thread):
-            episode = _episode_without_model(await self._reader.excerpt(thread, 0))
+            episode = _episode_at_end(await self._reader.excerpt(thread, 0))
         operation = _close_operation(thread)
         await self._door.write(
             thread.owner,
@@ -184,11 +184,11 @@ class Closer:
         episodes = await self._reader.episodes(thread)
         return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
 
-    async def with_tool_calls(self, thread: Thread, change: Change) -> Change:
-        """Add the thread's tool calls to a change that records an episode; return any other change as it is."""
+    async def with_tool_calls(self, thread: Thread, change: Change, after: int = 0) -> Change:
+        """Add the tool calls after a message to a change that records an episode; return any other change as it is."""
         if not isinstance(change, RecordEpisode) or change.episode.tool_calls:
             return change
-        excerpt = await self._reader.excerpt(thread, 0)
+        excerpt = await self._reader.excerpt(thread, after)
         calls = tool_calls_of(
             message for message in excerpt.new if message.observed_at <= change.episode.ended_at
         )
@@ -230,24 +230,34 @@ def _close_operation(thread: Thread) -> str:
     return f"closed:{thread.id}:{ended}"
 
 
-def _episode_without_model(excerpt: Excerpt) -> Episode | None:
-    """Return an episode made without a model: the first request, and how the thread ended."""
+def _episode_at_end(excerpt: Excerpt) -> Episode | None:
+    """Return the episode of a finished thread, made without a model: the first request, and how the thread ended."""
     thread, said = excerpt.thread, excerpt.new
     if not said or thread.ended_at is None:
         return None
     asked = next((m for m in said if m.role == "user"), said[0])
-    goal = one_line(thread.title or asked.content)[:_GOAL].strip()
-    if not goal:
-        return None
     failed = thread.status is ThreadStatus.FAILED
+    id = derived_id(thread.ended_at, canonical(["episode", str(thread.id)]))
+    goal = thread.title or asked.content
+    outcome = Outcome.FAILED if failed else Outcome.SUCCEEDED
+    return episode_by_rules(thread, said, id, goal, outcome, thread.summary)
+
+
+def episode_by_rules(
+    thread: Thread, said: Sequence[Message], id: UUID, goal: str, outcome: Outcome, summary: str = ""
+) -> Episode | None:
+    """Return an episode of these messages, made without a model; None if the goal has no text."""
+    short = one_line(goal)[:_GOAL].strip()
+    if not short:
+        return None
     return Episode(
-        id=derived_id(thread.ended_at, canonical(["episode", str(thread.id)])),
+        id=id,
         owner=thread.owner,
         audience=thread.audience,
-        goal=goal,
-        summary=thread.summary or summary_by_rules("", said),
+        goal=short,
+        summary=summary or summary_by_rules("", said),
         tool_calls=tool_calls_of(said),
-        outcome=Outcome.FAILED if failed else Outcome.SUCCEEDED,
+        outcome=outcome,
         tags=thread.tags,
         started_at=said[0].observed_at,
         ended_at=max(message.observed_at for message in said),

@@ -18,8 +18,12 @@ from memoranda.ports import Records
 SECTION: Final = "forming"
 #: The key of an agent's own settings of sharing.
 SHARING: Final = "sharing"
+#: The kind of the job that gives a quiet thread its episode.
+QUIET: Final = "episode"
 #: The settings that an agent may set for itself.
-AGENT_SETTINGS: Final = frozenset({"enabled", "idle_seconds", "max_wait_seconds", "language"})
+AGENT_SETTINGS: Final = frozenset(
+    {"enabled", "idle_seconds", "max_wait_seconds", "language", "episode_after_hours"}
+)
 #: Spellings in agents' stored settings → the settings' names today. Agents keep what they stored, so both are read.
 STORED_NAMES: Final = {"on": "enabled", "silence": "idle_seconds", "max_wait": "max_wait_seconds"}
 
@@ -50,6 +54,9 @@ class FormingSettings(Value):
     window_tokens: int = Field(default=2_000, ge=0, le=1_000_000)
     #: A gap of more than so many hours between messages ends a window; None: no gap does.
     window_hours: float | None = Field(default=48.0, gt=0, le=876_000, allow_inf_nan=False)
+
+    #: Hours without a message after which a running thread gets an episode, though nobody closed it. 0: it gets none.
+    episode_after_hours: float = Field(default=24.0, ge=0, le=876_000, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _longer(self) -> FormingSettings:

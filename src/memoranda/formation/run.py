@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -16,7 +17,7 @@ from memoranda.formation.close import Closer
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories
 from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
 from memoranda.formation.extract.prompt import compose
-from memoranda.formation.formation_settings import FormingSettings
+from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import (
     ACTOR,
     Excerpt,
@@ -28,11 +29,12 @@ from memoranda.formation.gather import (
     writing_view,
 )
 from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.quiet_threads import QuietThreads, is_unanswered
 from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile
 from memoranda.formation.schemas.definitions import EPISODE
-from memoranda.model.changes import NO_ROOM, Change, Expect, Job, MarkFormed, Postponed, Remember
+from memoranda.model.changes import NO_ROOM, Change, Expect, Job, JobDraft, MarkFormed, Postponed, Remember
 from memoranda.model.drafts import Formed, Reading
-from memoranda.model.messages import Thread
+from memoranda.model.messages import Outcome, Thread, ThreadStatus
 from memoranda.model.profiles import Trigger
 from memoranda.model.records import CAPS, WHOLE, Owner, OwnerKind
 from memoranda.ports import Clock
@@ -59,6 +61,8 @@ class _Run:
     name: str
     #: True if the watermark does not move: the thread is formed again, or closed.
     again: bool = False
+    #: The place of the last message that an earlier episode covers.
+    reported: int = 0
     #: The usage of this run's model calls.
     usage: RunUsage = field(default_factory=RunUsage)
 
@@ -76,6 +80,7 @@ class FormationRunner:
         reader: ThreadReader,
         model_calls: ModelCalls | None,
         closer: Closer,
+        quiet: QuietThreads,
         guard: Guard,
         settings: FormingSettings,
         clock: Clock,
@@ -85,6 +90,7 @@ class FormationRunner:
         #: None to use rules only.
         self._model_calls = model_calls
         self._closer = closer
+        self._quiet = quiet
         self._guard = guard
         self._settings = settings
         self._clock = clock
@@ -112,6 +118,28 @@ class FormationRunner:
         thread, settings = started
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
         await self._form_portions(_Run(job, settings, name, again=True), thread, reform_start(job))
+
+    async def report_quiet(self, job: Job) -> None:
+        """Record the episode of a running thread that nobody closed and that has been quiet for long."""
+        started = await self._start(job)
+        if started is None:
+            return
+        thread, settings = started
+        if not settings.episode_after_hours:
+            return
+        excerpt = await self._quiet.unreported(thread)
+        if excerpt is None:
+            return
+        due = excerpt.new[-1].recorded_at + timedelta(hours=settings.episode_after_hours)
+        if due > self._clock():
+            raise Postponed("the thread is not quiet any more; its episode waits", until=due)
+        if self._model_calls is not None:
+            place, before = excerpt.new[-1].seq, excerpt.new[0].seq - 1
+            run = _Run(job, settings, f"quiet:{thread.id}:{place}", again=True, reported=before)
+            await self._ask_about(run, excerpt, self._wanting_episode)
+            excerpt = await self._quiet.unreported(thread)
+        if excerpt is not None:
+            await self._quiet.report(excerpt, job.era)
 
     async def _start(self, job: Job) -> tuple[Thread, FormingSettings] | None:
         """Return a job's thread and the settings for it; None if the thread was deleted or formation is off."""
@@ -182,23 +210,34 @@ class FormationRunner:
     async def _close(self, run: _Run, thread: Thread) -> None:
         """Ask the model for what is due at a thread's close, such as its episode, from the newest messages."""
         excerpt = await self._reader.excerpt(thread, 0)
-        if not excerpt.closed or not excerpt.new:
-            return
-        quiet = await self._reader.schemas(thread.agent, set())
+        if excerpt.closed and excerpt.new:
+            closing = replace(run, name=f"close:{thread.id}:{thread.version}", again=True)
+            await self._ask_about(closing, excerpt, self._closing)
+
+    async def _ask_about(
+        self, run: _Run, excerpt: Excerpt, due: Callable[[Reading], Awaitable[Reading]]
+    ) -> None:
+        """Ask the model for the schemas that ``due`` marks, from an excerpt's newest messages, and write its answer."""
+        none_due = await self._reader.schemas(excerpt.thread.agent, set())
         newest = newest_within(excerpt, run.settings.prompt_tokens)
-        bare = await self._reader.reading(newest, quiet, self._clock(), run.settings.language)
-        reading = await self._closing(bare)
+        bare = await self._reader.reading(newest, none_due, self._clock(), run.settings.language)
+        reading = await due(bare)
         prompt = compose(reading, budget=run.settings.prompt_tokens)
         if prompt is None or not any(schema.due for schema in reading.schemas):
             return
-        closing = replace(run, name=f"close:{thread.id}:{thread.version}", again=True)
-        # A negative place is the start of no portion, so what is kept for the close is not confused with a portion.
+        # A negative place is the start of no portion, so what is kept for the end is not confused with a portion.
         after = -excerpt.new[-1].seq
         portion = Portion.kept_with(run.job, after) or Portion(
             after=after, reading=prompt.reading, budget=run.settings.prompt_tokens
         )
-        portion, formed = await self._extract(closing, portion)
-        await self._apply(closing, portion, formed)
+        portion, formed = await self._extract(run, portion)
+        if formed.episode is not None and not excerpt.closed and is_unanswered(portion.reading.new):
+            given_up = formed.episode.model_copy(update={"outcome": Outcome.ABANDONED})
+            formed = formed.model_copy(update={"episode": given_up})
+        await self._apply(run, portion, formed)
+
+    async def _wanting_episode(self, reading: Reading) -> Reading:
+        return with_schema_due(reading, EPISODE.name)
 
     async def _closing(self, reading: Reading) -> Reading:
         """Mark the schemas due when a thread closes; leave out the episode schema if the thread has an episode."""
@@ -256,10 +295,19 @@ class FormationRunner:
         learnt = await self._guard.with_results(made.experience, current.experience, portion.now)
         await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
 
+    def _later(self, run: _Run, thread: Thread) -> tuple[JobDraft, ...]:
+        """Return the job that gives the thread an episode if it stays quiet."""
+        hours = run.settings.episode_after_hours
+        if run.again or not hours or thread.status is not ThreadStatus.RUNNING:
+            return ()
+        return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
+
     async def _write(self, run: _Run, portion: Portion, made: Reconciled) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
-        changes = [await self._closer.with_tool_calls(reading.thread, change) for change in made.changes]
+        changes = [
+            await self._closer.with_tool_calls(reading.thread, one, run.reported) for one in made.changes
+        ]
         if not run.again:
             changes.append(MarkFormed(reading.thread.id, portion.through, portion.after))
         operation = run.operation(portion)
@@ -275,6 +323,7 @@ class FormationRunner:
                     expect=Expect(versions=made.versions),
                     era=run.job.era,
                     note=portion.ledger_note(),
+                    jobs=self._later(run, reading.thread),
                 )
             except InvalidInput as exc:
                 if exc.field in CAPS:

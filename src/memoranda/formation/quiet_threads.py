@@ -1,0 +1,83 @@
+"""Episodes of threads that nobody closed: a running thread that stays quiet for long gets the record of what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from memoranda.door import Door
+from memoranda.formation.close import episode_by_rules
+from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
+from memoranda.formation.schemas.definitions import EPISODE
+from memoranda.model.changes import RecordEpisode
+from memoranda.model.messages import Episode, Message, Outcome, Thread, ThreadStatus, native_parts
+from memoranda.model.values import canonical, derived_id
+
+
+def is_unanswered(said: Sequence[Message]) -> bool:
+    """True if the conversation breaks off: nobody answered the user's last turn, or a tool call has no result."""
+    last = next((message for message in reversed(said) if message.role != "system"), None)
+    if last is None or last.role != "assistant":
+        return last is not None
+    return any(not part.is_result for part in native_parts(last.native))
+
+
+class QuietThreads:
+    """Finds out what no episode covers yet, and records episodes without a model."""
+
+    def __init__(self, door: Door, reader: ThreadReader) -> None:
+        self._door = door
+        self._reader = reader
+
+    async def unreported(self, thread: Thread) -> Excerpt | None:
+        """Return the messages of a running thread that no episode covers; None if no episode is due for them."""
+        due = await self._reader.schemas(thread.agent, {"close"})
+        wanted = any(schema.due and schema.name == EPISODE.name for schema in due)
+        if not wanted or thread.status is not ThreadStatus.RUNNING:
+            return None
+        excerpt = await self._reader.excerpt(thread, 0)
+        covered = _covered(excerpt.new, await self._reader.episodes(thread))
+        left = tuple(message for message in excerpt.new if message.seq > covered)
+        if not any(message.role == "user" for message in left):
+            return None
+        return replace(excerpt, context=(), new=left)
+
+    async def report(self, excerpt: Excerpt, era: UUID | None) -> None:
+        """Record an episode of these messages without a model: the first request, and if it was answered."""
+        thread, said = excerpt.thread, excerpt.new
+        place = [str(thread.id), said[-1].seq]
+        episode = episode_by_rules(
+            thread,
+            said,
+            derived_id(said[-1].recorded_at, canonical(["quiet", *place])),
+            next(message.content for message in said if message.role == "user"),
+            Outcome.ABANDONED if is_unanswered(said) else Outcome.SUCCEEDED,
+        )
+        if episode is None:
+            return
+        operation = f"quiet:{place[0]}:{place[1]}"
+        await self._door.write(
+            thread.owner,
+            writing_view(thread),
+            ACTOR,
+            [RecordEpisode(episode)],
+            request=[operation],
+            operation=operation,
+            era=era,
+        )
+
+
+def _covered(said: Sequence[Message], episodes: Sequence[Episode]) -> int:
+    """Return the place of the last message that an episode covers: one of its sources, or said before it was recorded."""
+    sources = {source for episode in episodes for source in episode.sources}
+    # An episode that an application recorded names no messages.
+    made = max((episode.recorded_at for episode in episodes if not episode.sources), default=None)
+    return max(
+        (
+            message.seq
+            for message in said
+            if message.id in sources or (made is not None and message.recorded_at <= made)
+        ),
+        default=0,
+    )
