@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import memoranda
 from memoranda import worker as working
 from memoranda.assembly import upkeep
 from memoranda.engines.inmemory import InMemoryEngine
@@ -52,6 +53,23 @@ async def test_a_file_that_others_read_is_cleared_later_and_no_failure_is_counte
         assert (job.state, job.attempts, job.error) == (JobState.WAITING, 0, "")
         assert timedelta(seconds=4) < job.run_at - clock.now <= timedelta(seconds=5)
         clock.advance(seconds=5)
+
+
+async def test_a_drain_that_finds_a_killed_workers_jobs_says_when_they_are_free(
+    clock: HandClock, caplog: pytest.LogCaptureFixture
+):
+    async with memoranda.open("memory://", clock=clock) as book:
+        thread = await book.thread("ana", agent="helper")
+        await thread.append("user", "I live in Lisbon.")
+        await thread.form_now()
+        killed = await book.engine.lease(("form",), "killed", clock(), 60.0)
+        assert killed is not None and killed.leased_until is not None
+        assert await book.drain() == 0
+        until = killed.leased_until.isoformat(timespec="seconds")
+        assert f"free from {until} on; drain again then" in caplog.text
+        clock.advance(seconds=61)
+        caplog.clear()
+        assert await book.drain() >= 1 and caplog.text == ""
 
 
 async def test_pauses_grow_to_their_bound_and_no_further(clock: HandClock, monkeypatch: pytest.MonkeyPatch):

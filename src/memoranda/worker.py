@@ -64,7 +64,27 @@ class Worker:
         done = 0
         while (limit is None or done < limit) and await self.run_once():
             done += 1
+        if limit is None or done < limit:
+            await self._tell_of_leases(logging.INFO if done else logging.WARNING)
         return done
+
+    async def _tell_of_leases(self, level: int) -> None:
+        """Log which owners' jobs this drain leaves because other workers have them; a killed one's are free after its lease."""
+        if not _log.isEnabledFor(level):
+            return
+        leased = await self._jobs.jobs(JobState.LEASED, _MOST_COUNTED)
+        others = [
+            job for job in leased if job.owner and job.kind in self._handlers and job.worker != self.name
+        ]
+        until = max((job.leased_until for job in others if job.leased_until is not None), default=None)
+        if until is not None:
+            _log.log(
+                level,
+                "%d jobs are left, and what waits for the same owners: other workers have them. If one was killed, its jobs "
+                "are free from %s on; drain again then",
+                len(others),
+                until.isoformat(timespec="seconds"),
+            )
 
     async def run(self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1) -> None:
         """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, those stay leased until the lease ends."""

@@ -22,6 +22,19 @@ async def tried(book, goal, outcome="succeeded", tags=(), agent="guide", **field
     ).id
 
 
+async def test_a_closed_threads_episode_has_the_outcome_of_its_status(book: memoranda.Book) -> None:
+    for status, outcome in (("completed", "succeeded"), ("failed", "failed")):
+        thread = await book.thread("ana", agent="guide")
+        await thread.append("user", "Book a train")
+        await thread.close(status, episode={"goal": status})
+        (episode,) = await book.episodes.list("ana", agent="guide", limit=1)
+        assert (episode.goal, episode.outcome) == (status, outcome)
+    given = await book.thread("ana", agent="guide")
+    await given.close("completed", episode={"goal": "given", "outcome": "abandoned"})
+    (episode,) = await book.episodes.list("ana", agent="guide", limit=1)
+    assert episode.outcome == "abandoned"
+
+
 async def test_an_episode_as_other_stores_write_it_is_taken_and_comes_back(book: memoranda.Book) -> None:
     thread = await book.thread("user_9921", agent="guide")
     status = {"status": "refund_processing", "eta_days": 5}

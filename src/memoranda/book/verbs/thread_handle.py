@@ -25,7 +25,7 @@ from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.ledger import Receipt
-from memoranda.model.messages import FINISHED, Message, Thread, ThreadStatus
+from memoranda.model.messages import FINISHED, Message, Outcome, Thread, ThreadStatus
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
 from memoranda.recall.context.composer import Window
@@ -187,7 +187,7 @@ class ThreadHandle:
         operation: str | None = None,
         wait_for: WaitFor = "stored",
     ) -> Receipt:
-        """Finish the thread, with the episode that records what was done, if one is given."""
+        """Finish the thread, with the episode that records what was done, if one is given; its outcome follows the status."""
         waiting = as_wait(wait_for)
         try:
             ended = ThreadStatus(status)
@@ -199,9 +199,10 @@ class ThreadHandle:
         made = None
         if episode is not None:
             agent = self._view.agent
-            made = each(
-                [{"thread": self.id, **episode}], "episode", lambda d: episode_of(d, self.owner, agent, now)
-            )[0]
+            outcome = Outcome.FAILED if ended is ThreadStatus.FAILED else Outcome.SUCCEEDED
+            given = {"thread": self.id, **episode}
+            given |= {"outcome": outcome} if given.get("outcome") is None else {}
+            made = each([given], "episode", lambda d: episode_of(d, self.owner, agent, now))[0]
         receipt = await self._services.door.write(
             self.owner,
             self._view,

@@ -106,7 +106,7 @@ def print_records(printer: Printer, records: Sequence[Record], *, with_owner: bo
         *([Column("OWNER")] if with_owner else []),
         Column("ID", "faint"),
         Column("TYPE"),
-        Column("SORT"),
+        Column("KIND"),
         Column("WHEN", "faint"),
         Column("TEXT", flexible=True),
     ]

@@ -6,11 +6,15 @@ import errno
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from memoranda.errors import Busy, Corrupt, MemorandaError, NotABook, ReadOnly, StorageError, StorageFull
+
+if sys.platform != "win32":
+    import resource
 
 #: Below this many free bytes a failed input or output operation is taken for a full disk.
 NO_ROOM = 64 * 1024
@@ -60,6 +64,11 @@ def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
         return _read_only(path, exc)
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _no_room(path)):
         return _full(path)
+    if extended == sqlite3.SQLITE_IOERR_WRITE and _at_size_limit(path):
+        return StorageFull(
+            f"{path}, or its log, has reached the largest size that this process may write (ulimit -f): raise that limit "
+            "and start the program again; nothing was kept of this."
+        )
     if code == sqlite3.SQLITE_CORRUPT:
         # SQLite reports a read that failed once in the same way as damage.
         return Corrupt(
@@ -135,3 +144,14 @@ def _full(path: Path) -> StorageFull:
 
 def _no_room(path: Path) -> bool:
     return path.parent.is_dir() and shutil.disk_usage(path.parent).free < NO_ROOM
+
+
+def _at_size_limit(path: Path) -> bool:
+    """True if a file of the book is as large as the process may make one."""
+    if sys.platform == "win32":
+        return False
+    largest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if largest == resource.RLIM_INFINITY:
+        return False
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return any(file.exists() and file.stat().st_size + NO_ROOM > largest for file in files)

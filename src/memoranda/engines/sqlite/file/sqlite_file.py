@@ -6,7 +6,9 @@ import asyncio
 import os
 import sqlite3
 import threading
+import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -134,7 +136,7 @@ class SqliteFile:
                     return _opened_to_read(connector, migrations)
                 return _opened_to_write(connector, migrations, create=create)
 
-        opening = asyncio.get_running_loop().run_in_executor(None, opened)
+        opening = _in_own_thread(opened)
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -212,7 +214,7 @@ class SqliteFile:
             with translated(target):
                 name_copy(partial, target)
 
-        copying = asyncio.ensure_future(asyncio.to_thread(copy))
+        copying = _in_own_thread(copy)
         try:
             partial = await asyncio.shield(copying)
         except asyncio.CancelledError:
@@ -239,7 +241,7 @@ class SqliteFile:
         if os.getpid() != self._process:
             # Closing the parent's connections here would damage the file; they end with the child.
             return
-        await asyncio.shield(asyncio.to_thread(self.close_now))
+        await asyncio.shield(_in_own_thread(self.close_now))
 
     def close_now(self) -> None:
         """Close from a Python thread without an event loop; waiting calls are finished first."""
@@ -253,6 +255,16 @@ class SqliteFile:
                 self._writer.finish()
             if self._turns is not None:
                 self._turns.close()
+
+    def __del__(self) -> None:
+        # An object whose making failed has no such attributes.
+        if not getattr(self, "_closed", True) and self._process == os.getpid():
+            warnings.warn(
+                f"{self.path} was not closed: close the book, or use it in a with statement",
+                ResourceWarning,
+                stacklevel=2,
+                source=self,
+            )
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -365,3 +377,12 @@ def _close_unwanted(opening: asyncio.Future[SqliteFile]) -> None:
     """Close a file whose opening was cancelled."""
     if not opening.cancelled() and opening.exception() is None:
         threading.Thread(target=opening.result().close_now, name="memoranda-closing").start()
+
+
+def _in_own_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Run work in a thread of its own: those of the event loop may all be busy with calls of the application."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="memoranda-file")
+    try:
+        return asyncio.get_running_loop().run_in_executor(pool, work)
+    finally:
+        pool.shutdown(wait=False)
