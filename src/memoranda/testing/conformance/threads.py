@@ -17,7 +17,7 @@ from memoranda.model.changes import (
     RecordEpisode,
     SetThread,
 )
-from memoranda.model.messages import ThreadStatus
+from memoranda.model.messages import Feedback, ThreadStatus
 from memoranda.model.records import EVERYONE, RecordType, Trust
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
@@ -67,6 +67,7 @@ class ThreadSuite(Suite):
             native={"calls": [{"name": "x", "nested": [1, 2.5, None, True, "é"]}]},
             observed_assumed=True,
             token_count=12,
+            feedback=Feedback(rating=2, about=1),
         )
         receipt = await pen.write(Append(thread, (given,), (b"",)))
         assert await pen.read(given.id) == given.changed(seq=1, recorded_at=receipt.at)
