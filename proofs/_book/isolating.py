@@ -55,7 +55,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (erasure_plan._unname, "record.opens == owner", "True"),
     (erasure_plan._check_own, "view.agent is None or writer != view.agent", "False"),
     (history._step, " if seen.audience.readable_by(view) else None", ""),
-    (state.operation_digest, "owner_digest_parts(owner), ", ""),
+    (state.operation_of, "owner_digest_parts(owner), ", ""),
     (input.as_owner, "owner.tenant != tenant", "False"),
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
     (Book.ledger, "not as_view(who).whole", "False"),

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from memoranda.book.admin.backup_files import Backups, note_erasure
+from memoranda.book.admin.backup_files import Backups
+from memoranda.book.admin.erasure_notes import note_erasure
 from memoranda.embedding.maker import CachedEmbedder
 from memoranda.engines.sqlite import erasure as sqlite_erasure
 from memoranda.engines.sqlite.engine import SqliteEngine

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 import numpy as np
@@ -17,6 +17,9 @@ from memoranda.model.ledger import Erasures
 from memoranda.model.passages import PassageRows
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, View
+from memoranda.ports import Engine
+
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -117,6 +120,14 @@ class SearchesLargeShelves(Protocol):
     @property
     def large_shelves(self) -> LargeShelfIndex:
         """The engine's index of its large shelves."""
+
+
+@runtime_checkable
+class ReadsOneMoment(Protocol):
+    """An engine that can read the whole book as it was at one moment, while others write."""
+
+    async def at_one_moment(self, work: Callable[[Engine], Awaitable[T]]) -> T:
+        """Call ``work`` with an engine that reads one snapshot and writes nothing; again from its beginning if the server was lost."""
 
 
 @runtime_checkable

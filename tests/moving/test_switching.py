@@ -12,9 +12,8 @@ import pytest
 import memoranda
 from memoranda import InvalidInput, Moved, OperationReused, StorageError, worker
 from memoranda.assembly import open_engine
-from memoranda.book.admin.backup_files import NOTE
 from memoranda.book.admin.book_copy import CopyRun
-from memoranda.book.admin.erasure_notes import read_notes
+from memoranda.book.admin.erasure_notes import NOTE, read_notes
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.book_rows import Departure, Piece
 from memoranda.model.changes import Job, JobDraft

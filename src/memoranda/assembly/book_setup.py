@@ -207,7 +207,7 @@ async def _open(
         embeddings=embeddings,
         on_erased=finder.clear,
         refresh_terms=lambda: refresh_terms(engine),
-        open_copy=lambda path: open_engine(path, create=False),
+        open_copy=lambda path, create=False: open_engine(path, create=create),
     )
     if worker and not read_only:
         book.start_worker()

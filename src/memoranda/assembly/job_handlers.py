@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memoranda.book.admin.backup_files import NOTE, REWRITE, clear_leftovers, note_erasure
+from memoranda.book.admin.backup_files import REWRITE, clear_leftovers
+from memoranda.book.admin.erasure_notes import NOTE, note_erasure
 from memoranda.capabilities import LargeShelfIndex, SearchesLargeShelves
 from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker

@@ -363,7 +363,7 @@ class Book(Statements, Reads, Upkeep):
     async def backup(
         self, target: str | Path, progress: Callable[[int, int], None] | None = None
     ) -> Findings:
-        """Write a copy of the book while it is in use, and verify it."""
+        """Write a copy of the book to a new file while it is in use, and verify it; also if the book is on a server."""
         return await self.backups.backup(as_path(target, "target"), progress)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:

@@ -328,8 +328,8 @@ def server_checks(facts: ServerFacts) -> list[Check]:
         _answer(facts),
         _vectors(facts),
         Check(
-            "backups", "note", "the server's operator makes them; the book knows of none",
-            "copy it to a file: memoranda copy BOOK FILE",
+            "backups", "note", "the book knows of none: it does not note them",
+            "make one in a file: memoranda backup FILE; the server's own backups hold it, too",
         ),
     ]  # fmt: skip
 

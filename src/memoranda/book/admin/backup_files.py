@@ -12,15 +12,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 
+from memoranda.book.admin.book_copy import copy_unchanging
 from memoranda.book.admin.erasure_notes import (
+    NOTE,
     Notes,
     begin_notes,
-    note_beside,
+    note_erasure,
     private,
     read_notes,
     sync_folder,
 )
-from memoranda.capabilities import CopiesItself
+from memoranda.capabilities import CopiesItself, ReadsOneMoment
 from memoranda.errors import (
     Corrupt,
     InvalidInput,
@@ -31,7 +33,7 @@ from memoranda.errors import (
     VersionMismatch,
 )
 from memoranda.model.book_facts import Findings, Progress
-from memoranda.model.changes import Job, JobDraft
+from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Erasures, Target
 from memoranda.model.records import WHOLE
 from memoranda.model.values import new_id
@@ -43,12 +45,10 @@ try:
 except ImportError:  # Windows has no such locks: there, two processes may rewrite one backup at a time.
     fcntl = None
 
-#: Opens the engine of a copy of a book.
-OpenCopy = Callable[[Path], Awaitable[Engine]]
+#: Opens the engine of a copy of a book; with ``create=True`` it creates the file.
+OpenCopy = Callable[..., Awaitable[Engine]]
 
 
-#: The kind of the job that an erasure adds in its commit.
-NOTE = "note"
 #: The kind of the job that stands while a process rewrites backups; if that process is killed, a worker clears what it left.
 REWRITE = "rewrite"
 _LEASE_SECONDS = 60.0
@@ -65,13 +65,12 @@ class Backups:
     async def backup(self, target: Path, progress: Progress | None = None) -> Findings:
         """Write a backup while the book is in use; open and verify it before it gets its name."""
         engine = self._engine
-        if not isinstance(engine, CopiesItself):
-            raise StorageError(
-                f"the {engine.name} engine makes no backups of its own; export the book instead, "
-                "or copy it to a file (memoranda copy), or use the server's own backups"
-            )
         if target.exists():
             raise InvalidInput(f"target: {target} is there already; name a new file", field="target")
+        if isinstance(engine, ReadsOneMoment):
+            return await self._backup_server(engine, target, progress)
+        if not isinstance(engine, CopiesItself):
+            raise StorageError(f"the {engine.name} engine makes no backups; export the book instead")
         found: list[Findings] = []
         id = new_id().hex
 
@@ -82,6 +81,34 @@ class Backups:
 
         await engine.backup(target, progress, prove)
         return found[0]
+
+    async def _backup_server(
+        self, engine: ReadsOneMoment, target: Path, progress: Progress | None
+    ) -> Findings:
+        """Write a book in a file, as the book on the server is at one moment."""
+        if not target.parent.is_dir():
+            raise InvalidInput(f"target: there is no folder {target.parent}; make it first", field="target")
+        id, place = new_id().hex, (await self._engine.whereabouts()).address
+        partial = target.with_name(f"{target.name}.{id[-12:]}.partial")
+
+        async def copy_to_file(moment: Engine) -> None:
+            # If the server was lost and asked again, this is another moment.
+            _clear(partial)
+            file = await self._open_copy(partial, create=True)
+            try:
+                await copy_unchanging(moment, file, progress)
+            finally:
+                await file.close()
+
+        try:
+            await engine.at_one_moment(copy_to_file)
+            findings = await self.prove(partial)
+            await self._mark(partial, id)
+            await asyncio.to_thread(begin_notes, target, id, server=place)
+            await asyncio.to_thread(_place, partial, target)
+        finally:
+            _clear(partial)
+        return findings
 
     async def _mark(self, copy: Path, id: str) -> None:
         engine = await self._open_copy(copy)
@@ -191,20 +218,6 @@ class Backups:
             return notes.erasures
         assert isinstance(self._engine, CopiesItself)
         return await self._engine.erasures()
-
-
-async def note_erasure(engine: Engine, job: Job) -> None:
-    """Write an erasure's ids, without content, into a note beside each of the book's backups."""
-    failed: OSError | None = None
-    if isinstance(engine, CopiesItself):
-        for path in await engine.known_backups():
-            try:
-                await asyncio.to_thread(note_beside, Path(path), job.payload)
-            except OSError as exc:
-                # The other backups get their note all the same.
-                failed = failed or exc
-    if failed is not None:
-        raise failed
 
 
 async def clear_leftovers(engine: Engine) -> bool:
@@ -351,9 +364,7 @@ def _place(fresh: Path, target: Path) -> None:
     try:
         os.link(fresh, target)
     except FileExistsError:
-        raise InvalidInput(
-            f"target: {target} is there already; restore to a new place", field="target"
-        ) from None
+        raise InvalidInput(f"target: {target} is there already; give a new place", field="target") from None
     os.unlink(fresh)
     sync_folder(target.parent)
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TypeVar
 from uuid import uuid4
 
-from memoranda.book.admin.backup_files import NOTE, note_erasure
+from memoranda.book.admin.erasure_notes import NOTE, note_erasure
 from memoranda.errors import Conflict, InvalidInput, StorageError
 from memoranda.model.book_facts import Progress
 from memoranda.model.book_rows import (
@@ -159,7 +159,7 @@ class CopyRun:
                 await self._source.depart(mark, standing)
             if not await self._target.arrive(Arrival(here.address, mark.copy), here.secret):
                 raise _refused_target(await self._target.whereabouts())
-            counts = await self._copy_pieces(mark.copy)
+            counts = await self.copy_pieces(mark.copy)
             if self._switch:
                 await self._note_erasures()
                 # From here on the book has moved: if this run is stopped, the next one finishes it.
@@ -206,7 +206,7 @@ class CopyRun:
 
     # ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _copy_pieces(self, copy: str) -> _Counts:
+    async def copy_pieces(self, copy: str) -> _Counts:
         """Copy all pieces that the target does not have yet, then compare both books."""
         records = sum((await self._source.facts()).records.values())
         self._total = 2 * records
@@ -270,6 +270,18 @@ class CopyRun:
         if kind is PieceKind.RECORD and self._progress is not None:
             self._done = min(self._done + len(page), self._total)
             self._progress(self._done, self._total)
+
+
+async def copy_unchanging(source: Engine, target: Engine, progress: Progress | None) -> None:
+    """Copy a book that nobody can change meanwhile, such as a snapshot, to a new place, and compare both."""
+    here, copy = await source.whereabouts(), uuid4().hex
+    if here.departure is not None:
+        raise moved(here.departure)
+    if not await target.arrive(Arrival(here.address, copy), here.secret):
+        raise _refused_target(await target.whereabouts())
+    run = CopyRun(source, target, progress=progress)
+    await run.copy_pieces(copy)
+    await target.end_arrival(copy)
 
 
 async def cancel(source: Engine, address: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping
@@ -10,9 +11,14 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from memoranda.capabilities import CopiesItself
 from memoranda.errors import StorageError
+from memoranda.model.changes import Job
 from memoranda.model.ledger import Erasures
+from memoranda.ports import Engine
 
+#: The kind of the job that an erasure adds in its commit.
+NOTE = "note"
 #: The line after one that a power cut or a full disk has torn.
 _TORN = {"torn": True}
 
@@ -31,10 +37,13 @@ def notes_of(backup: Path) -> Path:
     return backup.with_name(backup.name + ".erasures")
 
 
-def begin_notes(backup: Path, id: str) -> None:
-    """Make the notes of a new backup, or go on in a file of the same name; the first line names the backup."""
+def begin_notes(backup: Path, id: str, *, server: str = "") -> None:
+    """Make the notes of a new backup, or go on in a file of the same name; the first line names the backup.
+
+    ``server`` is the place of a book that writes no notes: what it erases later has to be asked of itself.
+    """
     try:
-        note_beside(backup, {"backup": id})
+        note_beside(backup, {"backup": id} | ({"server": server} if server else {}))
     except OSError as exc:
         raise StorageError(f"the notes of erasures beside {backup} cannot be written ({exc})") from exc
 
@@ -74,6 +83,8 @@ def read_notes(backup: Path, id: str | None = None) -> Notes:
         elif id is not None and noted.get("backup") == id:
             # What is unreadable before this line belongs to an earlier backup of the same name.
             begun, unreadable = True, ""
+            if "server" in noted:
+                unreadable = f"the book at {noted['server']} notes no erasures beside its backups"
         else:
             eras += [noted["era"]] if "era" in noted else []
             records += noted.get("records", ())
@@ -95,6 +106,20 @@ def _noted(line: bytes) -> dict[str, Any] | None:
     except (ValueError, TypeError, AttributeError):
         return None
     return noted
+
+
+async def note_erasure(engine: Engine, job: Job) -> None:
+    """Write an erasure's ids, without content, into a note beside each of the book's backups."""
+    failed: OSError | None = None
+    if isinstance(engine, CopiesItself):
+        for path in await engine.known_backups():
+            try:
+                await asyncio.to_thread(note_beside, Path(path), job.payload)
+            except OSError as exc:
+                # The other backups get their note all the same.
+                failed = failed or exc
+    if failed is not None:
+        raise failed
 
 
 def private(path: str, flags: int) -> int:

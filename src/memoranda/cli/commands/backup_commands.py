@@ -25,7 +25,10 @@ _PATH = click.Path(path_type=Path)
 @opens_book
 @click.argument("target", type=_PATH)
 def backup_command(session: Session, target: Path) -> None:
-    """Copy the book to TARGET while it is in use; open the copy, and verify it against its ledger."""
+    """Copy the book to TARGET, a new file, while it is in use; open the copy, and verify it against its ledger.
+
+    The copy is the book at one moment, also of a book on a server. It opens like any book.
+    """
     found = session.run(_backup(session, target))
     if not session.print_json({"target": target.absolute(), **_counts(found)}):
         session.printer.say(f"backed up to {target}", "good")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -24,10 +24,11 @@ from memoranda.engines.postgres.large.shelves import LargeShelves
 from memoranda.engines.postgres.reads import ShelfState
 from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
-from memoranda.errors import StorageError
+from memoranda.errors import ReadOnly, StorageError
 from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
+from memoranda.ports import Engine
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Write
 
@@ -98,7 +99,7 @@ class PostgresEngine(Store):
         await self._server.close()
 
     async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
-        return await self._server.read(lambda s: self._run(s, make()), whole=whole, long=long)
+        return await self._server.read(lambda s: self.run(s, make()), whole=whole, long=long)
 
     async def write(
         self,
@@ -113,7 +114,7 @@ class PostgresEngine(Store):
         changed: list[ShelfState] = []
 
         async def work(on: Session) -> A:
-            found = await self._run(on, make())
+            found = await self.run(on, make())
             changed[:] = on.changed_shelves
             return found
 
@@ -124,7 +125,7 @@ class PostgresEngine(Store):
             await self.large_shelves.after_vectors(changed)
         return found
 
-    async def _run(self, on: Session, deciding: Deciding[A]) -> A:
+    async def run(self, on: Session, deciding: Deciding[A]) -> A:
         """Run a use case to its end: answer each question, then carry out its writes in order; returns its result."""
         writes: list[Write] = []
         try:
@@ -140,6 +141,9 @@ class PostgresEngine(Store):
         for write in writes:
             await self._writes[type(write)](on, write)
         return found
+
+    async def at_one_moment(self, work: Callable[[Engine], Awaitable[A]]) -> A:
+        return await self._server.read(lambda on: work(_Moment(self, on)), whole=True, long=True)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -184,3 +188,32 @@ class PostgresEngine(Store):
     async def examine(self) -> ServerFacts:
         """Return the server's version, settings and present connections."""
         return await self._server.read(maintenance.examine, whole=True)
+
+
+class _Moment(Store):
+    """The book as one transaction sees it: it is read, and never written."""
+
+    name = PostgresEngine.name
+
+    def __init__(self, engine: PostgresEngine, on: Session) -> None:
+        self._engine = engine
+        self._on = on
+
+    @property
+    def address(self) -> str:
+        return self._engine.address
+
+    async def close(self) -> None:
+        """Do nothing: the transaction ends with its call."""
+
+    async def read(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
+        return await self._engine.run(self._on, make())
+
+    async def write(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
+        raise ReadOnly(f"{self.address} is read as it was at one moment: write to the book itself")
+
+    async def scrub(self) -> Scrubbed:
+        raise ReadOnly(f"{self.address} is read as it was at one moment: scrub the book itself")
+
+    async def facts(self, tenant: str | None = None) -> BookFacts:
+        return await self._engine.facts(tenant)
