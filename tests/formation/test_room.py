@@ -9,6 +9,7 @@ import pytest
 
 import memoranda
 from memoranda import Limits
+from memoranda.errors import ModelRefused
 from memoranda.model.changes import NO_ROOM
 from memoranda.model.language_models import ModelRequest
 from tests.cli.test_cli import Shell
@@ -43,6 +44,28 @@ async def test_a_thread_waits_until_a_memory_is_retracted_and_its_answer_is_boug
         await settle(book, clock, 15 * 60)
         assert await known(book) == ["Likes jazz", "guide 1"] and await jobs(book) == []
         assert (await thread.get()).formed_through == 2 and len(models.asked) == 1
+
+
+async def test_a_correction_that_the_model_refused_is_not_asked_for_again_while_the_thread_waits(
+    clock: HandClock,
+):
+    def say(request: ModelRequest) -> Said:
+        if request.earlier:
+            return ModelRefused("not that", reason="content")
+        answer = dict(notes("Likes jazz", "Likes tea")(request))  # type: ignore[arg-type]
+        answer["notes"][1]["sources"] = [{"message": "m99"}]
+        return answer
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models, limits=FULL) as book:
+        filled = await fill(book, pinned=True)
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        for _ in range(4):
+            await settle(book, clock, 15 * 60)
+        assert len(models.asked) == 2
+        await book.retract("ann", filled.ids()[0], agent="guide")
+        await settle(book, clock, 15 * 60)
+        assert await known(book) == ["Likes jazz", "guide 1"] and len(models.asked) == 2
 
 
 async def test_what_was_said_since_waits_behind_it_and_nothing_is_lost(clock: HandClock):

@@ -167,7 +167,10 @@ class ModelCalls:
                 begun, answer = await self._ask(request, portion, run)
             except ModelRefused as refused:
                 if state.formed is not None and not state.formed.empty:
-                    # The faults cannot be corrected; the valid parts are kept.
+                    # The faults cannot be corrected; the valid parts are used. That is kept, so that a job which waits and
+                    # is tried again does not ask for the correction again.
+                    portion = portion.with_answer(ModelAnswer(text="", fault=str(refused), refused=True))
+                    await self._keep(job, portion)
                     return portion, state.formed
                 if refused.reason != "length" or portion.budget // 2 < _LEAST_BUDGET:
                     raise GivenUp(str(refused)) from refused
@@ -175,7 +178,7 @@ class ModelCalls:
                 prompt = _prompt(portion)
                 continue
             portion = portion.with_answer(answer)
-            await self._keep(job, portion, begun, answer.usage)
+            await self._keep(job, portion, begun.answered(answer.usage))
 
     async def summary(
         self, job: Job, thread: Thread, messages: Sequence[Message], waiting: int, run: RunUsage
@@ -229,8 +232,7 @@ class ModelCalls:
         shorter = portion.without_answers(portion.budget // 2)
         return shorter.model_copy(update={"reading": _prompt(shorter).reading})
 
-    async def _keep(self, job: Job, portion: Portion, begun: Spent, usage: Usage) -> None:
-        spent = begun.answered(usage)
+    async def _keep(self, job: Job, portion: Portion, spent: Spent | None = None) -> None:
         try:
             kept = await self.jobs.keep(job, portion.payload(), portion.record_ids(), spent)
         except LimitReached:
