@@ -103,7 +103,7 @@ async def test_in_one_pot_an_agent_with_nothing_of_its_own_is_refused_without_a_
     pot: memoranda.Book,
 ) -> None:
     await fill(pot, 500, "coach")
-    with pytest.raises(LimitReached, match=r"no more than 500.*memories_per_owner") as caught:
+    with pytest.raises(LimitReached, match=r"more than 500.*memories_per_owner") as caught:
         await pot.remember("ana", "late", agent="tutor")
     assert "500/500" not in str(caught.value)
 

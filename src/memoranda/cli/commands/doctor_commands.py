@@ -110,13 +110,12 @@ def _without_room(waiting: Sequence[Job]) -> list[Check]:
     full = [job for job in waiting if job.error.startswith(NO_ROOM)]
     if not full:
         return []
-    named = "; ".join(f"thread {job.key} of {job.owner}: {job.error}" for job in full[:_NAMED])
+    named = "; ".join(
+        f"thread {job.key} of {job.owner}: {job.error.removeprefix(f'{NO_ROOM}: ')}" for job in full[:_NAMED]
+    )
     more = f"; and {len(full) - _NAMED} more" if len(full) > _NAMED else ""
     threads = "1 thread waits" if len(full) == 1 else f"{len(full)} threads wait"
-    advice = (
-        "forget or retract memories, or raise the limit; they are tried again every 15 minutes, "
-        "or at once with: memoranda form OWNER"
-    )
+    advice = "then it is tried again within 15 minutes, or at once with: memoranda form OWNER"
     return [Check("memory limit", "warning", f"{threads} for room: {named}{more}", advice)]
 
 

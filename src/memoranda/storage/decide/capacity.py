@@ -101,28 +101,29 @@ def _may_leave(one: OwnMemory, agent: str | None) -> bool:
 
 def _agent_refusal(state: BatchState, agent: str | None, own: int) -> LimitReached:
     cap = state.batch.limits.memories_per_agent
-    who = "no agent wrote" if agent is None else f"agent {agent!r} wrote"
-    found = f"Memory capacity reached ({own}/{cap}): so many active memories of this owner {who}"
+    who = "writers without an agent" if agent is None else f"agent {agent!r}"
+    found = f" ({own}/{cap}): {who} may not have more active memories of this owner"
     if agent != state.batch.view.agent and not _sees_all(state):
-        found = f"Memory capacity reached: another agent may have no more than {cap} active memories of this owner"
+        found = f": another agent may not have more than {cap} active memories of this owner"
     return _refusal(state, found, "memories_per_agent")
 
 
 def _owner_refusal(state: BatchState, held: int, cap: int) -> LimitReached:
-    found = f"Memory capacity reached ({held}/{cap}): so many active memories has this owner, of all agents together"
+    found = f" ({held}/{cap}): all agents together may not have more active memories of this owner"
     if not _sees_all(state):
-        found = f"Memory capacity reached: this owner may have no more than {cap} active memories, of all agents together"
+        found = f": all agents together may not have more than {cap} active memories of this owner"
     return _refusal(state, found, "memories_per_owner")
 
 
 def _refusal(state: BatchState, found: str, setting: str) -> LimitReached:
     why = ""
     if state.batch.limits.at_capacity == "evict_oldest":
-        why = " Too few are the writing agent's own and not pinned."
+        why = " Too few memories are the writing agent's own and not pinned."
     elif state.batch.limits.at_capacity == "evict_weakest" and _is_formed(state):
-        why = " Too few of them may make room: those that are pinned, an operator's, or a user's own facts with a key stay."
+        why = " Too few of them may be evicted: pinned ones, an operator's, and a user's own facts with a key stay."
     return LimitReached(
-        f"{found} (limits.{setting}).{why} Nothing was stored: forget or retract some, or raise the limit.",
+        f"Memory capacity reached{found} (limits.{setting}).{why} "
+        "Nothing was stored: forget or retract some, or raise the limit.",
         field=setting,
     )
 
