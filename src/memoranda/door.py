@@ -33,6 +33,10 @@ class Door:
         self.limits = limits
         self.clock = clock
 
+    def within(self, limits: Limits) -> Door:
+        """Return a door with these limits."""
+        return self if limits is self.limits else Door(self._records, limits, self.clock)
+
     async def write(
         self,
         owner: Owner,

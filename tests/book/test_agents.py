@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 import memoranda
 from memoranda import Conflict, InvalidInput
+from memoranda.model.memories import Memory
 
 
 async def test_fields_of_an_agent_that_are_left_out_stay(book: memoranda.Book) -> None:
@@ -52,7 +54,79 @@ async def test_of_two_that_take_a_name_at_once_one_has_it(book: memoranda.Book) 
 
 
 async def test_a_setting_of_an_agent_that_nothing_reads_is_refused(book: memoranda.Book) -> None:
-    with pytest.raises(InvalidInput, match=r"settings\.recall: nothing reads") as refused:
+    with pytest.raises(InvalidInput, match=r"settings\.recall: nothing reads .* limits, context") as refused:
         await book.agents.put("coach", settings={"forming": {}, "recall": {"limit": 5}})
     assert refused.value.field == "settings.recall"
     assert await book.agents.get("coach") is None
+
+
+async def test_limits_of_an_agent_apply_to_what_it_writes_and_to_nobody_else(book: memoranda.Book) -> None:
+    own = {"writes_per_run": 2, "content_length": 20, "kinds": ["preference", "ticket"], "message_length": 30}
+    await book.agents.put("bot", settings={"limits": own})
+    limits = await book.agents.limits("bot")
+    assert (limits.writes_per_run, limits.kinds, limits.key_length) == (2, ("preference", "ticket"), 100)
+    assert await book.agents.limits("other") == book.door.limits
+    await book.remember("ana", "Number 8842", kind="ticket", agent="bot")
+    for content, kind in (("Likes tea", "fact"), ("Likes tea, and much more than that", "preference")):
+        with pytest.raises(memoranda.LimitReached):
+            await book.remember("ana", content, kind=kind, agent="bot")
+    three = [{"content": f"Likes {what}", "kind": "preference"} for what in ("tea", "rye", "figs")]
+    with pytest.raises(memoranda.LimitReached, match=r"writes_per_run allows 2 statements"):
+        await book.remember_all("ana", three, agent="bot")
+    thread = await book.thread("ana", agent="bot")
+    with pytest.raises(memoranda.LimitReached):
+        await thread.append("user", "x" * 31)
+    # Others keep to the tenant's limits.
+    await book.remember_all("ana", [{**one, "kind": "fact"} for one in three], agent="other")
+    with pytest.raises(memoranda.LimitReached):
+        await book.remember("ana", "Number 8843", kind="ticket", agent="other")
+    await book.agents.put("bot", settings={})
+    await book.remember("ana", "Likes tea, and much more than that", agent="bot")
+
+
+async def test_what_is_formed_for_an_agent_keeps_to_its_limits(book: memoranda.Book) -> None:
+    own = {"kinds": ["preference"], "content_length": 30, "writes_per_run": 1}
+    await book.agents.put("bot", settings={"limits": own})
+    thread = await book.thread("ana", agent="bot")
+    await thread.append(
+        "user", "I like tea. I live in Lisbon. My dog is called Pixel. I am allergic to peanuts."
+    )
+    await thread.form_now()
+    await book.drain()
+    page = await book.list("ana", types="memory", agent="bot")
+    formed = [record for record in page if isinstance(record, Memory)]
+    assert len(formed) >= 3 and {memory.kind for memory in formed} == {"preference"}
+    assert (await thread.get()).formed_through == 1
+
+
+async def test_an_agents_contexts_have_what_its_settings_say(book: memoranda.Book) -> None:
+    for number in range(5):
+        await book.remember("ana", f"Likes tea number {number}", agent="bot")
+    await book.remember("ana", "Answer in verse", kind="instruction", agent="bot")
+    chosen = {"types": ["memory"], "kinds": ["instruction"], "time_zone": "Europe/Lisbon", "budget": 300}
+    await book.agents.put("bot", settings={"context": chosen})
+    context = await book.context("ana", "tea", agent="bot")
+    assert "Answer in verse" in context.text and "number" not in context.text
+    assert "in Europe/Lisbon" in context.text and context.tokens <= 300
+    # What a call says comes first.
+    assert "number" in (await book.context("ana", "tea", kinds="fact", agent="bot")).text
+    with pytest.raises(InvalidInput, match=r"settings\.context\.time_zone"):
+        await book.agents.put("bot", settings={"context": {"time_zone": "Mars/Olympus"}})
+    with pytest.raises(InvalidInput, match=r"settings\.context\.types"):
+        await book.agents.put("bot", settings={"context": {"types": ["thread"]}})
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"batch": 5}, {"experience_min_users": 1}, {"writes_per_run": 0}, {"kinds": []}, {"kinds": "x"}, [], 5],
+)
+async def test_a_limit_that_no_agent_can_have_is_refused(book: memoranda.Book, limits: object) -> None:
+    with pytest.raises(InvalidInput, match=r"settings\.limits"):
+        await book.agents.put("bot", settings={"limits": limits})
+    assert await book.agents.get("bot") is None
+
+
+def test_the_synchronous_book_tells_an_agents_limits(tmp_path: Path) -> None:
+    with memoranda.open_sync(tmp_path / "book.db") as book:
+        book.agents.put("bot", settings={"limits": {"writes_per_run": 2}})
+        assert book.agents.limits("bot").writes_per_run == 2

@@ -202,7 +202,7 @@ async def _open(
         finder,
         Worker(engine, work, clock),
         tenant=tenant,
-        forming=Forming(engine, tenant, given.forming, given.sharing),
+        forming=Forming(engine, tenant, given.forming, given.sharing, given.limits),
         models=asked,
         embeddings=embeddings,
         on_erased=finder.clear,

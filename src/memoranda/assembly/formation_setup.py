@@ -45,9 +45,7 @@ def former_of(
     door = Door(engine, wide, clock)
     reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users)
     model_calls = (
-        None
-        if models is None
-        else ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), wide, clock)
+        None if models is None else ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock)
     )
     closer = Closer(door, reader, model_calls, _window_start)
     quiet = QuietThreads(door, reader)

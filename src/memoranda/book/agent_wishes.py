@@ -1,18 +1,19 @@
-"""Settings of single agents: when their threads are formed, and who reads what they write without naming an audience."""
+"""Settings of single agents: when their threads are formed, who reads what they write, their limits, and their contexts."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from memoranda.errors import InvalidInput
-from memoranda.formation.formation_settings import SHARING, FormingSettings, agent_named
+from memoranda.formation.agent_limits import checked_limits, limits_for_agent
+from memoranda.formation.formation_settings import CONTEXT, SHARING, FormingSettings, agent_named
 from memoranda.model.profiles import Agent
-from memoranda.model.records import EVERYONE, Audience, Owner, View
-from memoranda.model.values import Value, refused
+from memoranda.model.records import EVERYONE, Audience, Limits, Owner, View
+from memoranda.model.values import Name, Value, refused
 from memoranda.ports import Records
 
 #: Other processes may change an agent's wishes: they are read again after so long.
@@ -58,26 +59,87 @@ class SharingSettings(Value):
             raise refused(exc, at=_AT) from exc
 
 
+class ContextSettings(Value):
+    """What a context has where the call does not say it; an agent may have its own."""
+
+    budget: int = Field(default=2000, ge=1, lt=2**62)
+    limit: int = Field(default=10, ge=1, le=1000)
+    types: tuple[Name, ...] | None = None
+    kinds: tuple[Name, ...] | None = None
+    time_zone: Name | None = None
+
+    def for_agent(self, agent: Agent | None) -> ContextSettings:
+        """Return these settings, replaced by the agent's own where it has some and they can be read."""
+        try:
+            return self if agent is None else self.check(agent.settings)
+        except InvalidInput:
+            return self
+
+    def check(self, settings: Mapping[str, Any]) -> ContextSettings:
+        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
+        at = f"settings.{CONTEXT}"
+        own = settings.get(CONTEXT, {})
+        if not isinstance(own, Mapping):
+            raise InvalidInput(f"{at}: give an object, such as {{'budget': 1000}}", field=at)
+        try:
+            return ContextSettings.model_validate({**self.model_dump(), **own})
+        except ValidationError as exc:
+            raise refused(exc, at=at) from exc
+
+
+class Wishes(NamedTuple):
+    """The settings of one agent."""
+
+    forming: FormingSettings
+    sharing: SharingSettings
+    limits: Limits
+    context: ContextSettings
+    #: When they were read.
+    read_at: float
+
+
 class AgentWishes:
     """The settings of a tenant's agents: the tenant's, replaced by the agent's own."""
 
     def __init__(
-        self, records: Records, tenant: Owner, forming: FormingSettings, sharing: SharingSettings
+        self,
+        records: Records,
+        tenant: Owner,
+        forming: FormingSettings,
+        sharing: SharingSettings,
+        limits: Limits,
     ) -> None:
         self._records = records
         self._tenant = tenant
         self._forming = forming
         self.sharing = sharing
-        #: Agent → its wishes, and when they were read.
-        self._known: dict[str, tuple[FormingSettings, SharingSettings, float]] = {}
+        self._limits = limits
+        self._context = ContextSettings()
+        #: Agent → its wishes.
+        self._known: dict[str, Wishes] = {}
+
+    def check(self, settings: Mapping[str, Any]) -> ContextSettings:
+        """Raise ``InvalidInput`` if an agent's settings cannot be used; return those of contexts, which are checked further."""
+        self._forming.check(settings)
+        self.sharing.check(settings)
+        checked_limits(self._limits, settings)
+        return self._context.check(settings)
 
     async def forming(self, agent: str | None) -> FormingSettings:
         """Return when an agent's threads are formed."""
-        return self._forming if agent is None else (await self._of(agent))[0]
+        return self._forming if agent is None else (await self._of(agent)).forming
+
+    async def limits(self, agent: str | None) -> Limits:
+        """Return the limits of what an agent writes."""
+        return self._limits if agent is None else (await self._of(agent)).limits
+
+    async def context(self, agent: str | None) -> ContextSettings:
+        """Return what an agent's contexts have where a call does not say it."""
+        return self._context if agent is None else (await self._of(agent)).context
 
     async def common_audience(self, view: View) -> Audience | None:
         """Return the audience of what a view's agent writes without naming one; None if the agent keeps to itself."""
-        default = "self" if view.agent is None else (await self._of(view.agent))[1].default
+        default = "self" if view.agent is None else (await self._of(view.agent)).sharing.default
         if default == "global":
             return EVERYONE
         # An agent in no group shares with none.
@@ -90,13 +152,19 @@ class AgentWishes:
         else:
             self._known.pop(agent, None)
 
-    async def _of(self, agent: str) -> tuple[FormingSettings, SharingSettings, float]:
+    async def _of(self, agent: str) -> Wishes:
         at = time.monotonic()
         known = self._known.get(agent)
-        if known is not None and at - known[2] < _KNOWN_SECONDS:
+        if known is not None and at - known.read_at < _KNOWN_SECONDS:
             return known
         record = await agent_named(self._records, self._tenant, agent)
-        wishes = self._forming.for_agent(record), self.sharing.for_agent(record), at
+        wishes = Wishes(
+            self._forming.for_agent(record),
+            self.sharing.for_agent(record),
+            limits_for_agent(self._limits, record),
+            self._context.for_agent(record),
+            at,
+        )
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[agent] = wishes

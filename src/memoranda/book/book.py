@@ -284,8 +284,8 @@ class Book(Statements, Reads, Upkeep):
         query: str | None = None,
         *,
         thread: UUID | str | ThreadHandle | None = None,
-        budget: int = 2000,
-        limit: int = 10,
+        budget: int | None = None,
+        limit: int | None = None,
         count: Count | None = None,
         types: Iterable[str] | str | None = None,
         kinds: Iterable[str] | str | None = None,
@@ -294,7 +294,7 @@ class Book(Statements, Reads, Upkeep):
         vector: Sequence[float] | None = None,
         **who: Unpack[Who],
     ) -> Context:
-        """Return the text that an agent should read before it answers, in at most ``budget`` tokens, and its parts.
+        """Return the text that an agent should read before it answers, in at most ``budget`` tokens (2000), and its parts.
 
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
         model does; without it they are estimated. ``types`` and ``kinds`` choose records and kinds of memories; ``time_zone``
@@ -305,7 +305,17 @@ class Book(Statements, Reads, Upkeep):
         if query is None and vector is not None:
             raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
         where = thread.id if isinstance(thread, ThreadHandle) else thread
-        request = request_of(query, where, budget, limit, count, types, kinds, time_zone)
+        own = await self._services.forming.wishes.context(view.agent)
+        request = request_of(
+            query,
+            where,
+            own.budget if budget is None else budget,
+            own.limit if limit is None else limit,
+            count,
+            own.types if types is None else types,
+            own.kinds if kinds is None else kinds,
+            own.time_zone if time_zone is None else time_zone,
+        )
 
         async def finding(
             question: str, types: Set[RecordType], most: int, kinds: Set[str] | None = None

@@ -32,7 +32,7 @@ from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import Change, Expect, JobDraft, Remember
 from memoranda.model.ledger import Receipt, Verb
 from memoranda.model.query import Filter, Hits
-from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, OwnerKind, Record, View
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Limits, Owner, OwnerKind, Record, View
 from memoranda.model.vectors import SetState
 from memoranda.ports import Engine, MakesVectors, Records
 from memoranda.worker import Worker
@@ -48,11 +48,16 @@ class Forming:
     """Decides when a thread is formed (its messages are turned into memories), by the settings and the agent's own."""
 
     def __init__(
-        self, records: Records, tenant: str, settings: FormingSettings, sharing: SharingSettings
+        self,
+        records: Records,
+        tenant: str,
+        settings: FormingSettings,
+        sharing: SharingSettings,
+        limits: Limits,
     ) -> None:
         self.settings = settings
         party = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
-        self.wishes = AgentWishes(records, party, settings, sharing)
+        self.wishes = AgentWishes(records, party, settings, sharing, limits)
 
     @property
     def window_ttl(self) -> timedelta | None:
@@ -80,10 +85,6 @@ class Forming:
         if not (await self.wishes.forming(agent)).enabled:
             raise Conflict(_OFF)
         return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
-
-    def changed(self, agent: str | None = None) -> None:
-        """Forget the cached settings of one agent, or of all agents, because they may have changed."""
-        self.wishes.changed(agent)
 
 
 #: Called with the number of vectors made so far.
@@ -318,6 +319,14 @@ class Services:
     #: The longest gap between messages within a thread's window; None: no gap ends it.
     window_ttl: timedelta | None = None
 
+    async def door_for(self, view: View) -> Door:
+        """Return the door with the limits of a view's agent."""
+        return (
+            self.door
+            if view.agent is None
+            else self.door.within(await self.forming.wishes.limits(view.agent))
+        )
+
     async def write(
         self,
         owner: Owner,
@@ -329,7 +338,8 @@ class Services:
     ) -> Receipt:
         """Write changes through the door. The same operation id with the same request is applied once."""
         versions = as_versions(expect or {})
-        return await self.door.write(
+        door = await self.door_for(view)
+        return await door.write(
             owner,
             view,
             as_actor(view),
@@ -369,7 +379,7 @@ class Services:
         try:
             receipt = await self.write(owner, view, changes, request, operation, expect)
         except LimitReached as exc:
-            raise explained_limit(exc, self.door.limits.writes_per_run) from exc
+            raise explained_limit(exc, (await self.door_for(view)).limits.writes_per_run) from exc
         return await self.embeddings.reached(receipt, waiting)
 
     async def audience_of(self, given: str | Audience | None, view: View) -> Audience | None:

@@ -18,6 +18,10 @@ from memoranda.ports import Records
 SECTION: Final = "forming"
 #: The key of an agent's own settings of sharing.
 SHARING: Final = "sharing"
+#: The keys of an agent's own limits, and of its own choices for contexts.
+LIMITS: Final = "limits"
+CONTEXT: Final = "context"
+_SECTIONS: Final = (SECTION, SHARING, LIMITS, CONTEXT)
 #: The kind of the job that gives a quiet thread its episode.
 QUIET: Final = "episode"
 #: The settings that an agent may set for itself.
@@ -79,9 +83,9 @@ class FormingSettings(Value):
     def check(self, settings: Mapping[str, Any]) -> None:
         """Raise ``InvalidInput`` if an agent's settings cannot be used, or if nothing reads one of them."""
         for name in settings:
-            if name not in (SECTION, SHARING):
+            if name not in _SECTIONS:
                 raise InvalidInput(
-                    f"settings.{name}: nothing reads this setting of an agent; known are {SECTION}, {SHARING}",
+                    f"settings.{name}: nothing reads this setting of an agent; known are {', '.join(_SECTIONS)}",
                     field=f"settings.{name}",
                 )
         self._with(settings)

@@ -13,6 +13,7 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.door import Door
 from memoranda.errors import InvalidInput, LimitReached, NotFound, Stale
+from memoranda.formation.agent_limits import limits_for_agent
 from memoranda.formation.close import Closer
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories
 from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
@@ -249,22 +250,32 @@ class FormationRunner:
         return reading
 
     async def _extract(self, run: _Run, portion: Portion) -> tuple[Portion, Formed]:
+        limits = (await self._door_of(portion.reading.thread)).limits
         if self._model_calls is None:
             texts = await self._reader.source_texts(portion.reading)
-            formed = await asyncio.to_thread(formed_by_rules, portion.reading, self._door.limits, texts)
+            formed = await asyncio.to_thread(formed_by_rules, portion.reading, limits, texts)
             ended = _with_ended(portion.reading, formed)
             return Portion(after=portion.after, reading=ended, budget=portion.budget), formed
-        return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage)
+        return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage, limits)
+
+    async def _door_of(self, thread: Thread) -> Door:
+        """Return the door with the limits of a thread's agent; a run writes the results of a whole conversation."""
+        wide = self._door.limits
+        limits = limits_for_agent(wide, await self._reader.agent(thread.agent))
+        if limits is wide:
+            return self._door
+        return self._door.within(limits.model_copy(update={"writes_per_run": wide.writes_per_run}))
 
     async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
         """Write the agent's experience; then, in one commit, all other changes and how far the thread is formed."""
         reading = portion.reading
+        door = await self._door_of(reading.thread)
         for _ in range(_TRIES):
             current = await self._reader.current_records(reading, formed)
-            made = reconcile(formed, reading, current, limits=self._door.limits, run=run.operation(portion))
+            made = reconcile(formed, reading, current, limits=door.limits, run=run.operation(portion))
             try:
                 await self._write_experience(run, portion, made, current)
-                await self._write(run, portion, made)
+                await self._write(door, run, portion, made)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
                 if not run.again and (latest is None or latest.formed_through != portion.after):
@@ -302,7 +313,7 @@ class FormationRunner:
             return ()
         return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
 
-    async def _write(self, run: _Run, portion: Portion, made: Reconciled) -> None:
+    async def _write(self, door: Door, run: _Run, portion: Portion, made: Reconciled) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
         changes = [
@@ -313,7 +324,7 @@ class FormationRunner:
         operation = run.operation(portion)
         while changes:
             try:
-                await self._door.write(
+                await door.write(
                     reading.thread.owner,
                     writing_view(reading.thread),
                     ACTOR,

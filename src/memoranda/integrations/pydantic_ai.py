@@ -64,8 +64,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     tools: Sequence[str] = TOOLS
     #: True recalls a context for each run, with at most ``budget`` tokens and ``limit`` passages.
     recall: bool = True
-    budget: int = 2000
-    limit: int = 10
+    budget: int | None = None
+    limit: int | None = None
     count: Count | None = None
     #: The types of records and the kinds of memories in a context; None: all.
     types: Sequence[str] | None = None
@@ -94,7 +94,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(known)}", field="tools"
             )
         zone = None if callable(self.time_zone) else self.time_zone
-        request_of(None, None, self.budget, self.limit, self.count, self.types, self.kinds, zone)
+        budget, limit = (1 if given is None else given for given in (self.budget, self.limit))
+        request_of(None, None, budget, limit, self.count, self.types, self.kinds, zone)
 
     @classmethod
     def get_serialization_name(cls) -> str | None:

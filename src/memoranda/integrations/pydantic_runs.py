@@ -67,7 +67,7 @@ class Runs:
         operation = _operation(thread, run)
         if failed and await self.book.operation(thread.owner, operation, **scope.who) is not None:
             return False
-        limits = self.book.door.limits
+        limits = await self.book.agents.limits(scope.agent)
         drafts, reduced = drafts_of(
             messages, run=run, agent=scope.agent, quiet=self.quiet, longest=limits.message_length
         )
@@ -109,13 +109,16 @@ class Runs:
         said = await _said(thread)
         if outcome is None:
             outcome = "failed" if await self._broke_off(thread, said) else "succeeded"
-        longest = self.book.door.limits.content_length
+        standing = await thread.get()
+        limits = self.book.door.limits
+        if standing.agent is not None:
+            limits = await self.book.agents.limits(standing.agent)
+        longest = limits.content_length
         if goal is None:
             goal = next((one.content for one in said if one.role == "user"), "(nothing was asked)")
         if summary is None:
             answers = [one.content for one in said if one.role == "assistant"]
             summary = answers[-1] if answers else ""
-        standing = await thread.get()
         if standing.ended_at is not None:
             # The thread was continued after it was closed.
             await thread.set(status="running")

@@ -23,7 +23,7 @@ from memoranda.errors import (
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message
-from memoranda.model.records import Audience, Owner, Record
+from memoranda.model.records import Audience, Limits, Owner, Record
 from memoranda.text.fence import in_brackets, in_quotes, one_line
 
 _log = logging.getLogger("memoranda.integrations")
@@ -109,7 +109,7 @@ class MemoryTools:
         kind = kind.strip().casefold() or "fact"
         # An unknown audience becomes the narrowest one.
         readers = audience if audience in AUDIENCES else "self"
-        refusal = self._refusal(content, kind, key, readers)
+        refusal = await self._refusal(content, kind, key, readers)
         if refusal:
             return f"Not remembered. {refusal}"
         fields: dict[str, Any] = {"kind": kind, "key": key, "applies_when": applies_when}
@@ -143,7 +143,7 @@ class MemoryTools:
             if held.agent != self.scope.agent:
                 return "Not remembered. Another agent or the user wrote it: remember a statement of your own."
             readers = held.audience.kind.value
-            refusal = self._refusal(content, fields["kind"] or held.kind, key, readers)
+            refusal = await self._refusal(content, fields["kind"] or held.kind, key, readers)
             if refusal:
                 return f"Not remembered. {refusal}"
             operation = call.operation("update", str(held.id), content, *fields.values())
@@ -169,7 +169,7 @@ class MemoryTools:
 
     async def search(self, query: str) -> str:
         """Return the memories and episodes that answer a question, as text; without a question, all memories."""
-        longest = self.book.door.limits.content_length
+        longest = (await self._limits()).content_length
         if len(query) > longest:
             return f"Not searched. Query too long. Maximum {longest} characters."
         if not query.strip():
@@ -221,9 +221,16 @@ class MemoryTools:
 
         return await self._told(show(), "Nothing read.")
 
-    def _refusal(self, content: str, kind: str, key: str | None, audience: str) -> str:
+    async def _limits(self) -> Limits:
+        """Return the agent's limits; the tenant's if the book cannot be reached, which the call itself then says."""
+        try:
+            return await self.book.agents.limits(self.scope.agent)
+        except MemorandaError:
+            return self.book.door.limits
+
+    async def _refusal(self, content: str, kind: str, key: str | None, audience: str) -> str:
         """Return why a statement is refused, or an empty text; checked before the book is called."""
-        limits = self.book.door.limits
+        limits = await self._limits()
         if key is not None and not key.strip():
             return "Key must not be empty."
         if key is not None and len(key) > limits.key_length:

@@ -76,6 +76,7 @@ class SyncAgents(SyncPart):
     put = blocking(Agents.put)
     get = blocking(Agents.get)
     list = blocking(Agents.list)
+    limits = blocking(Agents.limits)
 
 
 class SyncSchemas(SyncPart):

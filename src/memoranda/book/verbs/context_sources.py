@@ -12,10 +12,12 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from memoranda.book.agent_wishes import ContextSettings
 from memoranda.book.input import as_count, as_counter, as_id, as_limit, as_names, as_text, as_types
 from memoranda.book.services import Services
 from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
 from memoranda.errors import InvalidInput
+from memoranda.formation.formation_settings import CONTEXT
 from memoranda.model.experience_lines import ExperienceLine, serves
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import Episode, Message, Thread
@@ -95,6 +97,17 @@ def request_of(
         else frozenset(as_names((kinds,) if isinstance(kinds, str) else kinds, "kinds")),
         None if zone is None else _as_zone(zone),
     )
+
+
+def check_context_settings(chosen: ContextSettings) -> None:
+    """Raise ``InvalidInput`` if an agent's settings of contexts cannot be used."""
+    try:
+        request_of(
+            None, None, chosen.budget, chosen.limit, None, chosen.types, chosen.kinds, chosen.time_zone
+        )
+    except InvalidInput as exc:
+        at = f"settings.{CONTEXT}.{exc.field}"
+        raise InvalidInput(f"{at}: {exc}", field=at) from exc
 
 
 def _as_zone(given: Any) -> tzinfo:

@@ -23,6 +23,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
+from memoranda.book.verbs.context_sources import check_context_settings
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.schemas.definitions import (
     DEFAULTS,
@@ -40,6 +41,7 @@ from memoranda.model.records import (
     EVERYONE,
     WHOLE,
     Audience,
+    Limits,
     Owner,
     OwnerKind,
     Record,
@@ -271,16 +273,21 @@ class Agents(Named[Agent]):
     ) -> Receipt:
         """Store an agent, or change the one of that name; fields that are left out stay as they are.
 
-        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed, and
-        ``settings["sharing"]`` who reads them.
+        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed,
+        ``settings["sharing"]`` who reads them, ``settings["limits"]`` what it may write, and ``settings["context"]`` what
+        its contexts have.
         """
         given = fields.get("settings")
         if isinstance(given, Mapping):
-            self._services.forming.settings.check(given)
-            self._services.forming.wishes.sharing.check(given)
+            chosen = self._services.forming.wishes.check(given)
+            check_context_settings(chosen)
         receipt = await self._put(name, dict(fields), operation, new=new, patch=True)
-        self._services.forming.changed(name)
+        self._services.forming.wishes.changed(name)
         return receipt
+
+    async def limits(self, name: str) -> Limits:
+        """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
+        return await self._services.forming.wishes.limits(as_text(name, "name"))
 
 
 @spelled_out

@@ -126,8 +126,9 @@ class Statements:
         (memory,) = each([draft], "statements", lambda given: memory_of(given, party, who.agent, now))
         if run is not None:
             as_text(run, "run")
+        door = await self._services.door_for(who)
         try:
-            receipt = await self._services.door.write(
+            receipt = await door.write(
                 party,
                 who,
                 as_actor(who),
@@ -137,7 +138,7 @@ class Statements:
                 expect=Expect(versions={held.id: held.version}),
             )
         except LimitReached as exc:
-            raise explained_limit(exc, self._services.door.limits.writes_per_run) from exc
+            raise explained_limit(exc, door.limits.writes_per_run) from exc
         return await self._services.embeddings.reached(receipt, waiting)
 
     async def supersede(

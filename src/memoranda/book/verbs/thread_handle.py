@@ -65,7 +65,7 @@ class ThreadHandle:
         drafts = drafts_in(role_or_messages, content, fields)
         received = self._services.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
-        receipt = await self._services.door.write(
+        receipt = await (await self._services.door_for(self._view)).write(
             self.owner,
             self._view,
             as_actor(self._view),
@@ -232,7 +232,7 @@ class ThreadHandle:
             given = {"thread": self.id, **episode}
             given |= {"outcome": outcome} if given.get("outcome") is None else {}
             made = each([given], "episode", lambda d: episode_of(d, self.owner, agent, now))[0]
-        receipt = await self._services.door.write(
+        receipt = await (await self._services.door_for(self._view)).write(
             self.owner,
             self._view,
             as_actor(self._view),

@@ -145,19 +145,18 @@ class ModelCalls:
     models: Models
     jobs: Jobs
     budget: BudgetCheck
-    limits: Limits
     clock: Clock
     _outage: _Outage = field(default_factory=_Outage)
     #: Thread → how many turns must wait before a summary is requested again after a useless one.
     _useless: dict[UUID, int] = field(default_factory=dict)
 
     async def formed(
-        self, job: Job, portion: Portion, answer_tokens: int, run: RunUsage
+        self, job: Job, portion: Portion, answer_tokens: int, run: RunUsage, limits: Limits
     ) -> tuple[Portion, Formed]:
         """Return what the model extracts from a portion; stored answers are used before the model is asked again."""
         prompt = _prompt(portion)
         while True:
-            state = evaluate_answers(prompt, portion.answers, self.limits)
+            state = evaluate_answers(prompt, portion.answers, limits)
             if state.formed is not None and not state.faults:
                 return portion, state.formed
             if state.refused or (portion.answers and not state.faults):

@@ -1,0 +1,58 @@
+"""Limits of single agents: the tenant's, replaced by the agent's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from memoranda.errors import InvalidInput
+from memoranda.formation.formation_settings import LIMITS
+from memoranda.model.profiles import Agent
+from memoranda.model.records import Limits
+from memoranda.model.values import refused
+
+#: The limits that an agent may have of its own. All others are about a call, an owner or all agents together.
+AGENT_LIMITS: Final = frozenset(
+    {
+        "kinds",
+        "key_length",
+        "content_length",
+        "message_length",
+        "writes_per_run",
+        "memories_per_agent",
+        "tool_output_length",
+        "tool_calls",
+        "overflow_length",
+    }
+)
+_AT: Final = f"settings.{LIMITS}"
+
+
+def limits_for_agent(limits: Limits, agent: Agent | None) -> Limits:
+    """Return the limits of what an agent writes; the tenant's if its own cannot be read."""
+    if agent is None or LIMITS not in agent.settings:
+        return limits
+    try:
+        return checked_limits(limits, agent.settings)
+    except InvalidInput:
+        return limits
+
+
+def checked_limits(limits: Limits, settings: Mapping[str, Any]) -> Limits:
+    """Return these limits with an agent's own; raise ``InvalidInput`` if those cannot be used."""
+    own = settings.get(LIMITS, {})
+    if not isinstance(own, Mapping):
+        raise InvalidInput(f"{_AT}: give an object, such as {{'writes_per_run': 5}}", field=_AT)
+    for name in own:
+        if name not in AGENT_LIMITS:
+            known = ", ".join(sorted(AGENT_LIMITS))
+            raise InvalidInput(
+                f"{_AT}.{name}: an agent has no such limit of its own; known are {known}",
+                field=f"{_AT}.{name}",
+            )
+    try:
+        return Limits.model_validate({**limits.model_dump(), **own})
+    except ValidationError as exc:
+        raise refused(exc, at=_AT) from exc
