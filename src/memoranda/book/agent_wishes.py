@@ -60,7 +60,7 @@ class SharingSettings(Value):
 
 
 class ContextSettings(Value):
-    """What a context has where the call does not say it; an agent may have its own."""
+    """The defaults of a context; an agent may have its own."""
 
     budget: int = Field(default=2000, ge=1, lt=2**62)
     limit: int = Field(default=10, ge=1, le=1000)

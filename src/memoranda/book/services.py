@@ -321,11 +321,8 @@ class Services:
 
     async def door_for(self, view: View) -> Door:
         """Return the door with the limits of a view's agent."""
-        return (
-            self.door
-            if view.agent is None
-            else self.door.within(await self.forming.wishes.limits(view.agent))
-        )
+        limits = None if view.agent is None else await self.forming.wishes.limits(view.agent)
+        return self.door if limits is None else self.door.within(limits)
 
     async def write(
         self,

@@ -95,6 +95,7 @@ IGNORED = {
     "unchanged": "it already has this value",
     "grounded": "it has other sources, and stays",
     "immutable": "an episode cannot be changed",
+    "not_a_source": "no statement was made from this episode; those of its conversation were made from its messages: name these",
     "retired": "it was retired, and stays retired",
     "enough": "it has as much evidence as a line keeps",
     "present": "the same record exists already",

@@ -357,6 +357,8 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
                 staying.pop(record.id, None)
                 found.append(record.id)
         wave = found
+    if isinstance(source, Episode) and len(fallen) == 1 and not staying:
+        state.ignore("not_a_source", source.id)
     yield from _settle(state, change, [record for record in fallen.values() if record is not source], staying)
 
 

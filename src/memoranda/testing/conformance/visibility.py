@@ -336,6 +336,22 @@ class TrustSuite(Suite):
         held = await pinned()
         assert (await Pen(engine, view=WHOLE).write(Retract(held))).ids() == (held,)
 
+    async def test_an_episode_from_which_nothing_was_made_is_told_as_no_source(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        (said,) = await pen.say(thread, "Book a train to Porto")
+        formed, by_hand = (an_episode(ANN, thread=thread, sources=(said,)) for _ in range(2))
+        await pen.write(RecordEpisode(formed))
+        await pen.write(RecordEpisode(by_hand))
+        await pen.remember("Travels to Porto", sources=(said,))
+        await pen.remember("Books late", sources=(by_hand.id,))
+        receipt = await pen.write(RetractSource(formed.id), operation="one")
+        assert receipt.items == ()
+        assert [(part.code, part.id) for part in receipt.ignored] == [("not_a_source", formed.id)]
+        assert "name these" in receipt.ignored[0].reason
+        receipt = await pen.write(RetractSource(by_hand.id), operation="two")
+        assert len(receipt.items) == 1 and receipt.ignored == ()
+
     async def test_a_faulty_source_leaves_a_pinned_statement_of_higher_trust(self, engine: Engine) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
         (said,) = await pen.say(await pen.open(), "tea")
