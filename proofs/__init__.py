@@ -1,1 +1,6 @@
 """The long proofs: kills, power cuts, races and random programs. Each is a module with a seed, a count and one result line."""
+
+from memoranda.assembly import book_setup
+
+# What is proved or measured decides by itself which jobs are done, and when, unless it asks for the worker of an open book.
+book_setup.WORKS_BY_ITSELF = False

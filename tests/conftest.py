@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 import memoranda
+from memoranda.assembly import book_setup
 
 #: Tests are of words alone, on every machine alike, where they do not ask for an embedder.
 os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
@@ -33,6 +34,13 @@ class HandClock:
 
     def advance(self, **by: float) -> None:
         self.now += timedelta(**by)
+
+
+@pytest.fixture(autouse=True)
+def works_when_asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let books of tests work when a test says so: jobs that are done beside it would change what it sees."""
+    if "works_by_itself" not in request.keywords:
+        monkeypatch.setattr(book_setup, "WORKS_BY_ITSELF", False)
 
 
 @pytest.fixture

@@ -87,8 +87,11 @@ def constraints(folder: Path) -> Path:
     return path
 
 
-def test_the_readme_runs_where_only_the_wheel_and_its_extras_are_installed(built: Path, tmp_path: Path):
-    place = tmp_path / "environment"
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the programs of an environment in which only the wheel and its extras are installed."""
+    folder = tmp_path_factory.mktemp("empty")
+    place = folder / "environment"
     venv.create(place, with_pip=False)
     bin = place / ("Scripts" if os.name == "nt" else "bin")
     wished = f"{wheel_in(built)}[{','.join(_BRINGS)}]"
@@ -102,20 +105,83 @@ def test_the_readme_runs_where_only_the_wheel_and_its_extras_are_installed(built
         "--quiet",
         "--no-compile",
     ]
-    pip += ["--disable-pip-version-check", "-c", constraints(tmp_path), wished]
-    done = subprocess.run(list(map(str, pip)), cwd=tmp_path, capture_output=True, text=True, check=False)
+    pip += ["--disable-pip-version-check", "-c", constraints(folder), wished]
+    done = subprocess.run(list(map(str, pip)), cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode and not os.environ.get("CI"):
         pytest.skip(f"the extras cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr
+    return bin
+
+
+def test_the_package_is_all_that_an_empty_environment_needs(installed: Path, tmp_path: Path):
     for libraries in _BRINGS.values():
         for library in libraries:
-            run(bin / "python", "-I", "-c", f"import {library}", folder=tmp_path)
-    where = run(bin / "python", "-I", "-c", "import memoranda; print(memoranda.__file__)", folder=tmp_path)
-    assert Path(where.strip()).is_relative_to(place)
-    assert memoranda.__version__ in run(bin / "memoranda", "--version", folder=tmp_path)
-    readme = [code for name, code in examples() if name.startswith("README")]
-    assert readme
-    for number, code in enumerate(readme):
+            run(installed / "python", "-I", "-c", f"import {library}", folder=tmp_path)
+    where = run(
+        installed / "python", "-I", "-c", "import memoranda; print(memoranda.__file__)", folder=tmp_path
+    )
+    assert Path(where.strip()).is_relative_to(installed.parent)
+    assert memoranda.__version__ in run(installed / "memoranda", "--version", folder=tmp_path)
+
+
+#: A conversation of PydanticAI in a program of its own: what it is shown must have these words; then the user says more.
+_CONVERSATION = """
+import asyncio, sys
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.models.function import FunctionModel
+
+agent_name, thread, question, *words = sys.argv[1:]
+shown = []
+
+def answer(messages, info):
+    shown[:] = [str(messages)]
+    return ModelResponse(parts=[TextPart("I see.")])
+
+async def main():
+    async with memoranda.open("book.db") as book:
+        async with asyncio.timeout(60):
+            # What an earlier program left is formed by this one, which asks for nothing.
+            while any(job.kind == "form" for job in await book.engine.jobs(None, 10)):
+                await asyncio.sleep(0.05)
+        memory = Memoranda(book, Scope("ana", agent_name, thread=thread))
+        await Agent(FunctionModel(answer), capabilities=[memory]).run(question)
+        known = shown[0].partition("<memories>")[2].partition("</memories>")[0]
+        missing = [word for word in words if word not in known]
+        assert not missing, (missing, shown[0])
+        await memory.close(await book.thread("ana", name=thread, agent=agent_name))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "agent", "word"),
+    [
+        ("README", "helper", "New York"),
+        ("quick-start", "helper", "Prefers tea"),
+        ("pydantic-ai", "coach", "walnuts"),
+    ],
+)
+def test_a_page_that_is_followed_ends_in_a_conversation_that_knows_the_one_before(
+    installed: Path, tmp_path: Path, page: str, agent: str, word: str
+):
+    followed = [code for name, code in examples() if name.startswith(page)]
+    assert followed
+    for number, code in enumerate(followed):
         folder = tmp_path / f"example-{number}"
         folder.mkdir()
-        run(bin / "python", "-I", "-W", "error", "-c", code, folder=folder)
+        run(installed / "python", "-I", "-W", "error", "-c", code, folder=folder)
+        if number:
+            continue
+
+        def converse(thread: str, question: str, *words: str, folder: Path = folder) -> None:
+            program = (installed / "python", "-I", "-W", "error", "-c", _CONVERSATION)
+            run(*program, agent, thread, question, *words, folder=folder)
+
+        converse("second", "I play the oboe. What do you know about me?", word)
+        converse("third", "What do you know about me?", word, "oboe")
+        said = run(installed / "memoranda", "doctor", "--book", "book.db", folder=folder)
+        assert re.search(r"formation +ok .*(1 thread waits|no thread waits)", said), said

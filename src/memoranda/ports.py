@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
 import numpy as np
@@ -22,25 +22,16 @@ from memoranda.model.book_rows import (
     StonePiece,
     Whereabouts,
 )
-from memoranda.model.changes import Batch, Job, JobDraft, JobState
+from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState
 from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Hits, Page
+from memoranda.model.query import Scan as Scan
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.vectors import Embedding, VectorSet
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Scan(NamedTuple):
-    """The arguments of one scan."""
-
-    owner: Owner
-    view: View
-    filter: Filter
-    cursor: str | None
-    limit: int
 
 
 class Records(Protocol):
@@ -152,17 +143,17 @@ class Readable(Records, Passages, TermsAndUse, Protocol):
 
 
 class Jobs(Protocol):
-    """Background jobs, which commits make due. One worker at a time holds the lease of a job."""
+    """Background jobs, which commits make due. One worker at a time holds the lease of a job. Who forms is recorded."""
 
     async def put(self, draft: JobDraft, at: datetime) -> None:
         """Add a job of the book's own upkeep; other jobs are added by ``apply``."""
 
-    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+    async def lease(
+        self, kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+    ) -> Job | None:
         """Lease a job to this worker for some seconds and return it, or None. It is the longest due job for which:
-
-        - its kind is one of these, and it is due;
-        - no other worker has a lease on it that has not expired;
-        - no other job of its owner is leased.
+        - its kind is one of these, it is due, and it is of the ``tenant``'s owners or the book's own (None: of any tenant);
+        - no other worker has a lease on it that has not expired, and no other job of its owner is leased.
         """
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
@@ -195,6 +186,15 @@ class Jobs(Protocol):
 
     async def drop(self, id: UUID) -> bool:
         """Delete a dead job. False if there is no such job."""
+
+    async def forming_record(self, tenant: str) -> FormingRecord:
+        """Return the record. Until there is one, the model that was last paid for forming counts as recorded."""
+
+    async def claim_forming(self, tenant: str, agent: str | None, who: str) -> str:
+        """Return who forms the threads of an agent; record ``who`` if nobody is recorded."""
+
+    async def change_forming(self, tenant: str, agent: str | None, who: str) -> None:
+        """Record who forms the tenant's threads, or those of one agent; an empty text removes that agent's record."""
 
 
 class Spending(Protocol):

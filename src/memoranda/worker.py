@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -20,6 +20,9 @@ from memoranda.ports import Clock, Jobs
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
 #: with a delay; one that others keep from being done raises ``Postponed``.
 Handler = Callable[[Job], Awaitable[None]]
+
+#: Returns the kinds of jobs that this process leaves to others at the moment.
+Left = Callable[[], Awaitable[Collection[str]]]
 
 LEASE_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 2.0
@@ -42,22 +45,46 @@ class Worker:
     """A worker for background jobs; each process with an open book may run one."""
 
     def __init__(
-        self, jobs: Jobs, handlers: Mapping[str, Handler], clock: Clock, *, lease: float = LEASE_SECONDS
+        self,
+        jobs: Jobs,
+        handlers: Mapping[str, Handler],
+        clock: Clock,
+        *,
+        lease: float = LEASE_SECONDS,
+        tenant: str | None = None,
+        left: Left | None = None,
+        listens: bool = True,
     ):
         self._jobs = jobs
         self._handlers = dict(handlers)
         self._clock = clock
         self._lease = lease
+        #: Only jobs of this tenant's owners and of the book's own upkeep; None: of any tenant.
+        self._tenant = tenant
+        self._left = left
+        #: False: it takes no connection to listen for due jobs, and looks for them from time to time only.
+        self._listens = listens
         self._told_at: datetime | None = None
+        #: How many places look for a job at this moment or do one, and an event that is set while none does.
+        self._busy = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        #: The jobs that were done by ``run``.
+        self.done = 0
         self.name = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
 
     async def run_once(self) -> bool:
         """Do one due job; False if none is due."""
-        job = await self._jobs.lease(tuple(self._handlers), self.name, self._clock(), self._lease)
+        job = await self._lease_one()
         if job is None:
             return False
         await self._do(job)
         return True
+
+    async def _lease_one(self) -> Job | None:
+        left = () if self._left is None else await self._left()
+        kinds = tuple(kind for kind in self._handlers if kind not in left)
+        return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant)
 
     async def drain(self, limit: int | None = None) -> int:
         """Do due jobs until none is left or ``limit`` are done; returns how many."""
@@ -88,48 +115,91 @@ class Worker:
 
     async def run(self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1) -> None:
         """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, those stay leased until the lease ends."""
-        await asyncio.gather(*(self._run(stop, pause) for _ in range(at_once)))
+        looking = asyncio.Lock()
+        if at_once == 1:
+            await self._run(stop, pause, looking)
+            return
+        create = asyncio.get_running_loop().create_task
+        await asyncio.gather(*(quiet(create(self._run(stop, pause, looking))) for _ in range(at_once)))
 
-    async def _run(self, stop: asyncio.Event, pause: float) -> None:
+    async def _run(self, stop: asyncio.Event, pause: float, looking: asyncio.Lock) -> None:
         with self._listening() as woken:
-            await self._work(stop, woken, pause)
+            await self._work(stop, woken, pause, looking)
 
-    async def _work(self, stop: asyncio.Event, woken: asyncio.Event, pause: float) -> None:
+    async def _work(
+        self, stop: asyncio.Event, woken: asyncio.Event | None, pause: float, looking: asyncio.Lock
+    ) -> None:
         kept_off = False
         while not stop.is_set():
-            woken.clear()
             rest = pause
             try:
-                busy = await self.run_once()
+                # One at a time looks for the next job; those beside it wait until it has found one.
+                async with looking:
+                    job = await self._next(stop, woken, pause)
+                if job is not None:
+                    try:
+                        await self._do(job)
+                    finally:
+                        self.done += 1
+                        self._rest()
                 if kept_off:
                     _log.warning("the worker reaches its jobs again")
                 kept_off = False
+                continue
             except asyncio.CancelledError:
                 if _is_cancelled():
                     raise
                 _log.exception("something that the worker waited for was cancelled; it tries again")
-                busy = False
             except Moved as exc:
                 _log.warning("the worker rests: %s", exc)
-                busy, rest = False, MOVED_SECONDS
+                rest = MOVED_SECONDS
             except StorageError as exc:
                 if not kept_off:
                     _log.warning("the worker could not reach its jobs, and tries until it can: %s", exc)
-                busy, kept_off = False, True
+                kept_off = True
             except Exception:  # noqa: BLE001 - upkeep goes on as soon as whatever is broken works again
                 _log.exception("the worker could not reach its jobs; it tries again")
-                busy = False
+            await _waited(stop, woken, rest)
+
+    async def _next(self, stop: asyncio.Event, woken: asyncio.Event | None, pause: float) -> Job | None:
+        """Return a leased job; None after a pause in which none was due, or to stop."""
+        if stop.is_set():
+            return None
+        if woken is not None:
+            woken.clear()
+        # Before the lease: nobody may find neither the job nor its worker.
+        self._busy += 1
+        self._idle.clear()
+        job = None
+        try:
+            job = await self._lease_one()
+        finally:
+            if job is None:
+                self._rest()
+        if job is None:
             await self._tell_depth()
-            if not busy:
-                await _either(stop, woken, rest)
+            await _waited(stop, woken, pause)
+        return job
+
+    def _rest(self) -> None:
+        self._busy -= 1
+        if not self._busy:
+            self._idle.set()
+
+    async def settled(self) -> bool:
+        """Wait until ``run`` neither looks for a job nor does one; False if it did not when this was called."""
+        if not self._busy:
+            return False
+        await self._idle.wait()
+        return True
 
     @contextlib.contextmanager
-    def _listening(self) -> Iterator[asyncio.Event]:
+    def _listening(self) -> Iterator[asyncio.Event | None]:
         """Yield an event that is set when a job becomes due, if the engine reports it; otherwise workers poll."""
-        woken = asyncio.Event()
-        if not isinstance(self._jobs, NotifiesWorkers):
-            yield woken
+        if not self._listens or not isinstance(self._jobs, NotifiesWorkers):
+            yield None
             return
+        woken = asyncio.Event()
         leave = self._jobs.when_due(woken.set)
         try:
             yield woken
@@ -154,9 +224,13 @@ class Worker:
         telemetry.measure("jobs.dead_letters", len(dead))
 
     async def _do(self, job: Job) -> None:
-        renewing = asyncio.create_task(self._renew(job))
+        renewing, gone = quiet(asyncio.create_task(self._renew(job))), False
         try:
             await self._handle(job)
+        except GeneratorExit:
+            # The event loop was closed: nothing can be awaited any more, and the job stays leased until the lease ends.
+            gone = True
+            raise
         except Erased:
             # Whom it was for is gone: so is the work.
             await self._jobs.finish(job)
@@ -173,8 +247,9 @@ class Worker:
             await self._jobs.finish(job)
             telemetry.count("jobs.done")
         finally:
-            renewing.cancel()
-            await asyncio.wait([renewing])
+            if not gone:
+                renewing.cancel()
+                await asyncio.wait([renewing])
 
     async def _handle(self, job: Job) -> None:
         """Run the job in its own task, so that a cancelled job is not taken for a cancelled worker."""
@@ -182,7 +257,7 @@ class Worker:
         async def handled() -> None:
             await self._handlers[job.kind](job)
 
-        handling = asyncio.create_task(handled())
+        handling = quiet(asyncio.create_task(handled()))
         try:
             await asyncio.wait([handling])
         except asyncio.CancelledError:
@@ -243,9 +318,21 @@ class _Failed(Exception):
         self.kind = kind
 
 
-async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> None:
+def quiet(task: asyncio.Task[None]) -> asyncio.Task[None]:
+    """Return a task whose loop may be closed while it waits, without a complaint: it is idle, and its jobs are leased."""
+    task._log_destroy_pending = False  # type: ignore[attr-defined] # as asyncio does with tasks of its own
+    return task
+
+
+async def _waited(stop: asyncio.Event, woken: asyncio.Event | None, seconds: float) -> None:
     """Wait until one of two events is set, or until the time is up."""
-    waiting = [asyncio.ensure_future(event.wait()) for event in (one, other)]
+    if woken is None:
+        # Without another task, so that nothing is left of a loop that is closed meanwhile.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await stop.wait()
+        return
+    waiting = [asyncio.ensure_future(event.wait()) for event in (stop, woken)]
     try:
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -105,6 +105,24 @@ def test_that_formation_is_off_for_an_agent_is_told(shell: Shell) -> None:
     assert (threads, told["formed"], told["off"]) == ([("off", "")], 0, 1)
 
 
+def test_who_forms_is_changed_by_a_command_and_others_are_told(shell: Shell, server: ModelServer) -> None:
+    assert "formed from now on with rules" in shell.run("form", "--with", "rules")
+    done = shell.done("form", "ana")
+    assert "this book is formed with rules" in done.stderr and "waiting: 1" in done.stdout
+    assert not server.asked
+    assert "memoranda form --with" in shell.run("doctor")
+    assert json.loads(shell.run("form", "--with", "rules", "--agent", "guide", "--json")) == {
+        "who_forms": "rules"
+    }
+    shell.run("form", "--with", "default", "--agent", "guide")
+    told = shell.done("form", "--with", "openai-chat:gpt-5-mini").stderr
+    assert "memoranda form --with openai:gpt-5-mini" in told
+    assert "threads formed: 1" in shell.run("form", "ana", "--with", "openai:gpt-5-mini")
+    assert len(server.asked) == 1
+    assert "name the OWNER" in shell.done("form", code=2).stderr
+    assert "belongs to --with" in shell.done("form", "ana", "--agent", "guide", code=2).stderr
+
+
 def test_what_comes_with_an_import_is_known_to_the_doctor_and_formed(shell: Shell) -> None:
     shell.run("export", "--output", "all.jsonl")
     shell.run("init", "--book", "new.db")

@@ -13,7 +13,7 @@ import pytest
 
 import memoranda
 from memoranda.book import Book
-from memoranda.cli import health_checks as health
+from memoranda.cli.forming_check import Forming, formation
 from memoranda.model.changes import Job, JobState
 from memoranda.model.language_models import ModelRequest
 from memoranda.testing.comparison import differences, records_as_texts
@@ -208,16 +208,17 @@ async def test_the_doctor_tells_what_keeps_a_thread_from_being_formed(
     async with opened(clock) as book:
         await talked(book)
         await settle(book, clock, 31)
-        check = health.formation(await jobs(book, JobState.WAITING), [], clock())
+        check = formation(Forming(await jobs(book), await book.who_forms()), clock())
         assert check.state == "note" and "1 thread waits" in check.found
         assert (await jobs(book))[0].error in check.found
         for _ in range(30):
             await settle(book, clock, 60)
-        check = health.formation(await jobs(book, JobState.WAITING), await jobs(book, JobState.DEAD), clock())
+        check = formation(Forming(await jobs(book), await book.who_forms()), clock())
         told_of = "1 were given up" if ill.state is JobState.DEAD else "1 thread waits"
         assert told_of in check.found
         await recovered(book, clock, server)
-        assert health.formation(await jobs(book), [], clock()).found == "no thread waits"
+        found = formation(Forming(await jobs(book), await book.who_forms()), clock())
+        assert (found.state, found.found) == ("ok", f"no thread waits; formed with {await book.who_forms()}")
 
 
 async def test_an_answer_in_prose_is_as_good_as_a_bare_one(server: ModelServer, clock: HandClock) -> None:

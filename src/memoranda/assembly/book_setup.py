@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NoReturn
@@ -17,13 +18,15 @@ from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, first_retention, retaining
 from memoranda.book.agent_wishes import SharingSettings
-from memoranda.book.services import FORM, REFORM, Embeddings, Forming
+from memoranda.book.services import FORMING, Embeddings, Forming
+from memoranda.book.verbs.background_work import start_working
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.extract.budget import Budgets
 from memoranda.formation.formation_settings import QUIET, FormingSettings
+from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import MOST_JOBS, Job, JobDraft
 from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
 from memoranda.model.values import Value, refused, utc_now
@@ -36,6 +39,9 @@ from memoranda.settings import read_file, refuse_former, refuse_unknown, setting
 from memoranda.text.similarity import clear_similarity_caches
 from memoranda.text.terms import RULE, forget_words
 from memoranda.worker import Handler, Worker
+
+#: False in tests that need to know which jobs are done when.
+WORKS_BY_ITSELF = True
 
 _log = logging.getLogger("memoranda.embedding")
 
@@ -122,8 +128,8 @@ def open(
     """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
 
     ``limits`` are the guardrails; without them, those of the ``config`` file and the environment apply.
-    ``worker``: True runs background jobs in this process and forms memories; False runs none; None, the default,
-    only computes the vectors of what is stored.
+    ``worker``: None, the default, does the background jobs of this tenant in this process: it forms memories and
+    computes vectors. True does those of every tenant, as ``memoranda worker`` does; False does none.
     ``embed`` chooses the embedder: ``"auto"`` is the one the settings name, or else the local model if it is
     installed, or else none; None means words alone; or give a folder with the model's files, ``"provider:model"``,
     or an embedder.
@@ -173,48 +179,75 @@ async def _open(
     # A book that is moving, or has moved, is read-only.
     read_only = read_only or found.departure is not None
     maker = None if isinstance(embedder, NoEmbedder) else VectorMaker(engine, embedder)
+    who_forms = WhoForms(engine, tenant, asked, clock)
     try:
+        if asked is not None or worker is not False:
+            # A process without a model that does no jobs, such as most commands, is not told.
+            await who_forms.compare()
         if not read_only:
             read_only = not await _put_jobs_unless_moving(engine, maker, given.retention, clock)
         no_vectors_because = await _no_vectors_because(embedder, engine)
     except BaseException:
         await engine.close()
         raise
+    book, by_itself = _book(
+        engine, tenant, given, asked, embedder, maker, who_forms, clock, no_vectors_because
+    )
+    if read_only or worker is False:
+        return book
+    if worker:
+        book.start_worker()
+        return book
+    # This process does the jobs of its own tenant, and computes the vectors of what it writes.
+    if WORKS_BY_ITSELF:
+        start_working(book, by_itself)
+    book.embeddings.start()
+    return book
+
+
+def _book(
+    engine: Engine,
+    tenant: str,
+    given: _Given,
+    models: Models | None,
+    embedder: CachedEmbedder | NoEmbedder,
+    maker: VectorMaker | None,
+    who_forms: WhoForms,
+    clock: Clock,
+    no_vectors_because: str,
+) -> tuple[Book, Worker]:
+    """Connect a book's parts; return it with the worker that it runs by itself, for its own tenant."""
     finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=_cache_clearer(embedder))
-    making = None
-    if maker is not None and not read_only:
-        making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
-    embeddings = Embeddings(engine, maker, making, no_vectors_because=no_vectors_because)
+    making = None if maker is None else Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
 
     def former() -> Mapping[str, Handler]:
         # Formation is imported by the first job that needs it: most programs and commands open a book without one.
         from memoranda.assembly.formation_setup import former_of, handlers  # noqa: PLC0415
 
-        return handlers(
-            former_of(engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock)
-        )
+        settings = (given.limits, given.forming, given.budgets)
+        return handlers(former_of(engine, finder, maker, models, who_forms, *settings, tenant, clock))
 
-    work = {**upkeep(engine, clock, maker), **_when_needed(former, (FORM, REFORM, QUIET))}
+    kinds = (*FORMING, QUIET)
+    work = {**upkeep(engine, clock, maker), **_when_needed(former, kinds)}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     book = Book(
         engine,
         Door(engine, given.limits, clock),
         finder,
-        Worker(engine, work, clock),
+        Worker(engine, work, clock, left=partial(who_forms.left, kinds, whole=True)),
         tenant=tenant,
         forming=Forming(engine, tenant, given.forming, given.sharing, given.limits),
-        models=asked,
-        embeddings=embeddings,
+        who_forms=who_forms,
+        models=models,
+        embeddings=Embeddings(engine, maker, making, no_vectors_because=no_vectors_because),
         on_erased=finder.clear,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path, create=False: open_engine(path, create=create),
     )
-    if worker and not read_only:
-        book.start_worker()
-    elif worker is None:
-        # This process computes the vectors of what it writes, even if no worker runs.
-        embeddings.start()
-    return book
+    # Vectors have a worker of their own.
+    own = {kind: handler for kind, handler in work.items() if kind != EMBED}
+    left = partial(who_forms.left, kinds, whole=False)
+    return book, Worker(engine, own, clock, tenant=tenant, left=left, listens=False)
 
 
 def _when_needed(make: Callable[[], Mapping[str, Handler]], kinds: Sequence[str]) -> dict[str, Handler]:

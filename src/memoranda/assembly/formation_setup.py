@@ -16,6 +16,7 @@ from memoranda.formation.gather import ThreadReader
 from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
+from memoranda.formation.who_forms import WhoForms
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
 from memoranda.ports import Clock, Engine, Finder, Models
@@ -34,6 +35,7 @@ def former_of(
     finder: Finder,
     maker: VectorMaker | None,
     models: Models | None,
+    who_forms: WhoForms,
     limits: Limits,
     settings: FormingSettings,
     budgets: Budgets,
@@ -49,7 +51,9 @@ def former_of(
     )
     closer = Closer(door, reader, model_calls, _window_start)
     quiet = QuietThreads(door, reader)
-    return FormationRunner(door, reader, model_calls, closer, quiet, Guard(engine), settings, clock)
+    return FormationRunner(
+        door, reader, model_calls, closer, quiet, Guard(engine), who_forms, settings, clock
+    )
 
 
 def handlers(former: FormationRunner) -> dict[str, Handler]:

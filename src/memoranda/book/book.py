@@ -23,7 +23,6 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
-from memoranda.book.admin.pending_threads import form_now
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.input import (
     Only,
@@ -48,6 +47,7 @@ from memoranda.book.input import (
 from memoranda.book.services import Embeddings, Forming, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
+from memoranda.book.verbs.background_work import BackgroundWork
 from memoranda.book.verbs.context_sources import Contexts, request_of
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
@@ -58,6 +58,7 @@ from memoranda.book.verbs.thread_handle import ThreadHandle, taken_up
 from memoranda.book.verbs.upkeep import Upkeep
 from memoranda.door import Door
 from memoranda.errors import InvalidInput
+from memoranda.formation.who_forms import WhoForms
 from memoranda.model.book_facts import Findings
 from memoranda.model.changes import OpenThread
 from memoranda.model.ledger import ErasureReceipt, Target
@@ -71,14 +72,12 @@ from memoranda.recall.context.composer import Context
 from memoranda.text.token_count import Count
 from memoranda.worker import Worker
 
-#: Jobs that are done at once where they wait for language models most of the time.
-_AT_ONCE = 4
 #: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
 _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(Statements, Reads, Upkeep):
+class Book(Statements, Reads, Upkeep, BackgroundWork):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(
@@ -91,6 +90,7 @@ class Book(Statements, Reads, Upkeep):
         tenant: str,
         embeddings: Embeddings,
         forming: Forming,
+        who_forms: WhoForms,
         models: Models | None,
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
@@ -98,10 +98,10 @@ class Book(Statements, Reads, Upkeep):
     ) -> None:
         services = Services(engine, door, tenant, embeddings, forming, forming.window_ttl)
         super().__init__(services)
+        self._prepare(worker, who_forms)
         self.engine = engine
         self.door = door
         self.finder = finder
-        self.worker = worker
         self.tenant = tenant
         self.forming = forming
         self.embeddings = embeddings
@@ -118,8 +118,6 @@ class Book(Statements, Reads, Upkeep):
         self.keys = Keys(services, Key)
         self.admin = Admin(engine, tenant)
         self._contexts = Contexts(services)
-        self._working: asyncio.Task[None] | None = None
-        self._stop = asyncio.Event()
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -130,17 +128,6 @@ class Book(Statements, Reads, Upkeep):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
-
-    def start_worker(self) -> None:
-        """Start a worker in this process; it does background jobs until the book is closed."""
-        if self._working is None:
-            self._working = asyncio.create_task(
-                self.worker.run(self._stop, at_once=_AT_ONCE if self._models else 1)
-            )
-
-    async def drain(self, limit: int | None = None) -> int:
-        """Do the background jobs that are due, until none is left or ``limit`` are done; return how many were done."""
-        return await self.worker.drain(limit)
 
     async def close(self) -> None:
         """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
@@ -157,16 +144,12 @@ class Book(Statements, Reads, Upkeep):
                 if late:
                     await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
             await self._uses.settled()
+            await self._tell_what_waits()
         finally:
             await self.engine.close()
             await self.embeddings.close()
             if self._models is not None:
                 await self._models.close()
-
-    @property
-    def forms_by_model(self) -> bool:
-        """True if a language model forms memories from conversations; False if rules do."""
-        return self._models is not None
 
     @property
     def no_vectors_because(self) -> str:
@@ -217,10 +200,6 @@ class Book(Statements, Reads, Upkeep):
         there = receipt.ignored[0].id
         assert there is not None
         return await taken_up(self._services, party, there, view)
-
-    async def form_now(self, owner: str | Owner, **who: Unpack[Who]) -> int:
-        """Make all threads of an owner that a view sees due to be formed by a worker or ``drain``; return their number."""
-        return await form_now(self._services, as_owner(owner, self.tenant), as_view(who))
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 

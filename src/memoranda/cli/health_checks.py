@@ -8,7 +8,7 @@ import stat
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,8 +31,6 @@ _LARGE_LOG = 64 * 1024 * 1024
 _SLOW_SYNC_SECONDS = 0.05
 _LEAST_FREE = 64 * 1024 * 1024
 _OVERDUE = timedelta(hours=1)
-#: If a job waits longer than this, no worker does it.
-_FORGOTTEN = timedelta(days=1)
 _SYNCS = 5
 #: The oldest SQLite with all features that the engine uses.
 _OLDEST_SQLITE = (3, 37, 0)
@@ -118,7 +116,7 @@ def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
     checks = []
     waiting, dead = facts.jobs.get("waiting", 0), facts.jobs.get("dead", 0)
     if oldest is not None and now - oldest.run_at > _OVERDUE:
-        found = f"{waiting} waiting; the oldest has been due for {_span(now - oldest.run_at)}"
+        found = f"{waiting} waiting; the oldest has been due for {span(now - oldest.run_at)}"
         checks.append(Check("jobs", "warning", found, "run: memoranda jobs run"))
     else:
         checks.append(Check("jobs", "ok", f"{waiting} waiting" if waiting else "none waiting"))
@@ -129,24 +127,6 @@ def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
         found = f"{facts.stale_terms} passages have search terms of an older version; recall still finds them"
         checks.append(Check("terms", "note", found, "run: memoranda jobs run"))
     return checks
-
-
-def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Check:
-    """Check how many threads wait to be formed (turned into memories), for how long, and why."""
-    if not waiting:
-        return Check(
-            "formation", "ok", f"no thread waits; {len(dead)} were given up" if dead else "no thread waits"
-        )
-    oldest = min(waiting, key=lambda job: job.first_at)
-    late = now - min(job.run_at for job in waiting)
-    threads = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
-    found = f"{threads} to be formed, the oldest for {_span(now - oldest.first_at)}"
-    why = next((job.error for job in waiting if job.error), "")
-    found += f"; the reason: {why}" if why else ""
-    if late <= _OVERDUE:
-        return Check("formation", "ok" if not why else "note", found)
-    advice = "start a worker: memoranda worker"
-    return Check("formation", "warning" if late > _FORGOTTEN else "note", found, advice)
 
 
 def meaning(vectors: Mapping[str, Any]) -> list[Check]:
@@ -176,11 +156,12 @@ def backups(paths: list[str], now: float) -> Check:
         return Check("backups", "note", "the book knows of none", "make one: memoranda backup FILE")
     newest = max(os.path.getmtime(path) for path in standing)
     return Check(
-        "backups", "ok", f"{len(standing)}, the newest {_span(timedelta(seconds=max(now - newest, 0)))} old"
+        "backups", "ok", f"{len(standing)}, the newest {span(timedelta(seconds=max(now - newest, 0)))} old"
     )
 
 
-def _span(span: timedelta) -> str:
+def span(span: timedelta) -> str:
+    """Format a span of time for people."""
     minutes = int(span.total_seconds() // 60)
     if minutes >= 48 * 60:
         return f"{minutes // 1440} days"

@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 _LATER = "any open book makes them, or run: memoranda jobs run"
 
-#: It logs at each opening why recall uses words alone; at a shell, ``doctor`` says it.
-_CHATTY = logging.getLogger("memoranda.embedding")
+#: They log at each opening why recall uses words alone, and who forms; at a shell, ``doctor`` says it.
+_CHATTY = tuple(map(logging.getLogger, ("memoranda.embedding", "memoranda.who_forms")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,14 @@ class Session:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run the command's coroutine in an event loop."""
-        level = _CHATTY.level
-        _CHATTY.setLevel(logging.ERROR)
+        levels = [logger.level for logger in _CHATTY]
+        for logger in _CHATTY:
+            logger.setLevel(logging.ERROR)
         try:
             return asyncio.run(work)
         finally:
-            _CHATTY.setLevel(level)
+            for logger, level in zip(_CHATTY, levels, strict=True):
+                logger.setLevel(level)
 
     def reading(self, models: Literal["auto"] | None = None) -> Opening:
         """Open the book for a command that changes nothing; read-only if this user may not write the file.

@@ -33,6 +33,7 @@ from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.quiet_threads import QuietThreads, is_unanswered
 from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile
 from memoranda.formation.schemas.definitions import EPISODE
+from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import NO_ROOM, Change, Expect, Job, JobDraft, MarkFormed, Postponed, Remember
 from memoranda.model.drafts import Formed, Reading
 from memoranda.model.messages import Outcome, Thread, ThreadStatus
@@ -83,6 +84,7 @@ class FormationRunner:
         closer: Closer,
         quiet: QuietThreads,
         guard: Guard,
+        who_forms: WhoForms,
         settings: FormingSettings,
         clock: Clock,
     ) -> None:
@@ -93,6 +95,7 @@ class FormationRunner:
         self._closer = closer
         self._quiet = quiet
         self._guard = guard
+        self._who_forms = who_forms
         self._settings = settings
         self._clock = clock
 
@@ -148,7 +151,10 @@ class FormationRunner:
         if thread is None:
             return None
         settings = self._settings.for_agent(await self._reader.agent(thread.agent))
-        return (thread, settings) if settings.enabled else None
+        if not settings.enabled:
+            return None
+        await self._who_forms.check(thread.owner.tenant, thread.agent)
+        return thread, settings
 
     async def _thread(self, job: Job) -> Thread | None:
         return None if job.owner is None else await self._reader.thread(job.owner, UUID(job.key))
@@ -270,6 +276,7 @@ class FormationRunner:
         """Write the agent's experience; then, in one commit, all other changes and how far the thread is formed."""
         reading = portion.reading
         door = await self._door_of(reading.thread)
+        await self._who_forms.claim(reading.thread.owner.tenant, reading.thread.agent)
         for _ in range(_TRIES):
             current = await self._reader.current_records(reading, formed)
             made = reconcile(formed, reading, current, limits=door.limits, run=run.operation(portion))

@@ -165,6 +165,8 @@ class BookFrame(NamedTuple):
     sets: tuple[tuple[str, int], ...]
     jobs: tuple[JobPiece, ...]
     spent: tuple[SpentPiece, ...]
+    #: The stored text of ``WHO_FORMS``; None if nobody is recorded.
+    who_forms: bytes | None = None
 
 
 class Departure(NamedTuple):
@@ -210,6 +212,8 @@ DEPARTURE, ARRIVAL = "departure", "arrival"
 MADE_BY = "made_by"
 #: The name under which an engine stores ``Whereabouts.backup``. It refuses nobody, either.
 BACKUP = "backup"
+#: The name under which an engine stores who forms threads: JSON of tenant → agent (empty for all others) → who.
+WHO_FORMS = "who_forms"
 
 
 def position_key(position: int) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from memoranda.errors import LimitReached
@@ -370,3 +370,25 @@ class Batch:
     era: UUID | None = None
     #: Facts that the ledger stores with the entry; never content.
     note: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: The word in records of who forms, where no language model does.
+RULES: Final = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class FormingRecord:
+    """The record of who forms a tenant's threads (turns them into memories): ``rules`` or ``provider:model``."""
+
+    #: Agent → who forms its threads; the empty name stands for all agents without a record of their own.
+    by_agent: Mapping[str, str]
+    #: True if no other tenant of the book has a record.
+    alone: bool = True
+
+    def of(self, agent: str | None = None) -> str:
+        """Return who forms the threads of an agent; an empty text if nobody is recorded."""
+        return self.by_agent.get(agent or "") or self.by_agent.get("", "")
+
+    def leaves_any_to(self, who: str) -> bool:
+        """True if ``who`` may form any thread: it is recorded, or nobody is."""
+        return "" not in self.by_agent or who in self.by_agent.values()

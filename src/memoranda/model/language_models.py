@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from decimal import Context, Decimal
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -14,6 +14,9 @@ from memoranda.model.values import FilledText, Name, Text, Value
 
 #: How often the same question may have been handed back with its faults.
 MOST_EARLIER = 4
+
+#: The task of making memories from a part of a thread.
+FORMATION: Final = "formation"
 
 #: Between the names of several providers or models whose usage was added up.
 _AND = ", "

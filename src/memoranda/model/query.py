@@ -12,7 +12,7 @@ from uuid import UUID
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Actor, Verb
 from memoranda.model.messages import Message
-from memoranda.model.records import Record, RecordType
+from memoranda.model.records import Owner, Record, RecordType, View
 
 #: Words of a question, and the stretches of time that they may mean, each up to its end; microseconds since the epoch.
 Times = Sequence[tuple[str, Sequence[tuple[int, int]]]]
@@ -271,3 +271,13 @@ def place_of(cursor: str | None) -> int | None:
 def quote(text: str, length: int = 300) -> str:
     """Return a text shortened to the length shown as evidence."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+class Scan(NamedTuple):
+    """The arguments of one scan."""
+
+    owner: Owner
+    view: View
+    filter: Filter
+    cursor: str | None
+    limit: int

@@ -22,7 +22,7 @@ from memoranda.model.book_rows import (
     StonePiece,
     Whereabouts,
 )
-from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
@@ -34,16 +34,16 @@ from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage.rows import owner_of
-from memoranda.storage.upkeep_questions import BookCounts, BookRows, Counts, EraFrame, ErasAfter, OwnersOf
+from memoranda.storage.upkeep_questions import BookCounts, Counts, EraFrame, ErasAfter, OwnersOf
 from memoranda.storage.use_case import Deciding, Write, ask
-from memoranda.storage.use_cases import copies, jobs, vector_sets
+from memoranda.storage.use_cases import copies, forming_records, jobs, vector_sets
 from memoranda.storage.use_cases.apply import apply_batch, find_operation
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
 from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
 from memoranda.storage.use_cases.history import entries, history
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.use_cases.verify import Steps, verify
-from memoranda.storage.writes import PutBook, PutFrame, PutPieces
+from memoranda.storage.writes import PutFrame, PutPieces
 
 A = TypeVar("A")
 
@@ -165,10 +165,12 @@ class Store(ABC):
     async def put(self, draft: JobDraft, at: datetime) -> None:
         await self.write(lambda: jobs.put_job(draft, at))
 
-    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        if await self.read(lambda: jobs.find_due(kinds, at), whole=True) is None:
+    async def lease(
+        self, kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+    ) -> Job | None:
+        if await self.read(lambda: jobs.find_due(kinds, at, tenant), whole=True) is None:
             return None
-        return await self.write(lambda: jobs.lease_job(kinds, worker, at, seconds))
+        return await self.write(lambda: jobs.lease_job(kinds, worker, at, seconds, tenant))
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         return await self.write(lambda: jobs.renew_job(job, at, seconds))
@@ -212,6 +214,18 @@ class Store(ABC):
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
         return await self.read(lambda: sum_spent(tenant, only))
+
+    # ── who forms ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def forming_record(self, tenant: str) -> FormingRecord:
+        return await self.read(lambda: forming_records.forming_record(tenant))
+
+    async def claim_forming(self, tenant: str, agent: str | None, who: str) -> str:
+        # Alone: of two processes that form for the first time, one is recorded.
+        return await self.write(lambda: forming_records.claim_forming(tenant, agent, who), alone=True)
+
+    async def change_forming(self, tenant: str, agent: str | None, who: str) -> None:
+        await self.write(lambda: forming_records.change_forming(tenant, agent, who), alone=True)
 
     # ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────
 
@@ -257,7 +271,7 @@ class Store(ABC):
         return await self.read(lambda: ask(ErasAfter(after, limit)))
 
     async def book_frame(self) -> BookFrame:
-        return await self.read(lambda: ask(BookRows()), whole=True)
+        return await self.read(forming_records.book_frame, whole=True)
 
     async def frame(self, era: bytes) -> Frame | None:
         return await self.read(lambda: ask(EraFrame(era)), whole=True)
@@ -272,7 +286,7 @@ class Store(ABC):
         return await self.write(lambda: copies.arrive(arrival, secret), alone=True, guarded=False)
 
     async def lay_book(self, copy: str, frame: BookFrame) -> None:
-        await self.write(lambda: copies.lay(copy, PutBook(frame)), guarded=False)
+        await self.write(lambda: copies.lay_book(copy, frame), guarded=False)
 
     async def lay_frame(self, copy: str, frame: Frame) -> None:
         await self.write(lambda: copies.lay(copy, PutFrame(frame)), guarded=False)

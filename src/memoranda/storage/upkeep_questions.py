@@ -156,6 +156,8 @@ class DueKind(Question[str | None]):
     kinds: tuple[str, ...]
     #: In microseconds, as ``Now`` answers it.
     now: int
+    #: Only jobs of this tenant's owners, and of the book's own upkeep; None: of any tenant.
+    tenant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ class DueJob(Question[JobRow | None]):
 
     kinds: tuple[str, ...]
     now: int
+    tenant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

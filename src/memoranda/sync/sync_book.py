@@ -63,6 +63,11 @@ class SyncBook(SyncPart):
         return self.book.forms_by_model
 
     @property
+    def cannot_form_because(self) -> str:
+        """The reason why this process leaves threads to another one to form; empty if it forms them itself."""
+        return self.book.cannot_form_because
+
+    @property
     def no_vectors_because(self) -> str:
         """The reason why recall compares no vectors; empty if it does."""
         return self.book.no_vectors_because
@@ -161,6 +166,8 @@ class SyncBook(SyncPart):
     embed = blocking(Book.embed)
     reembed = blocking(Book.reembed)
     form_now = blocking(Book.form_now)
+    who_forms = blocking(Book.who_forms)
+    form_with = blocking(Book.form_with)
     drain = blocking(Book.drain)
 
     def context(

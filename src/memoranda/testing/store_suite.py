@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoranda.testing.conformance.background.formation import FormationSuite, SpendingSuite
-from memoranda.testing.conformance.background.job_waits import WaitingSuite
+from memoranda.testing.conformance.background.job_waits import WaitingSuite, WhoFormsSuite
 from memoranda.testing.conformance.background.jobs import JobSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
@@ -37,6 +37,7 @@ class StoreSuite(
     AgeingSuite,
     JobSuite,
     WaitingSuite,
+    WhoFormsSuite,
     SpendingSuite,
     FormationSuite,
     ShelfSuite,

@@ -14,6 +14,7 @@ import click
 from memoranda.book import Book
 from memoranda.book.services import FORMING
 from memoranda.cli import exits, health_checks
+from memoranda.cli.forming_check import Forming, formation
 from memoranda.cli.health_checks import Check
 from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
@@ -78,20 +79,25 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading(models="auto") as book:
         await book.embeddings.examine()
         facts = await book.facts(whole=session.whole)
-        waiting = await book.engine.jobs(JobState.WAITING, MOST_JOBS)
-        dead = await book.engine.jobs(JobState.DEAD, MOST_JOBS)
+        jobs = await book.engine.jobs(None, MOST_JOBS)
         # Vectors and threads may wait for a process with a model; they have checks of their own.
-        overdue = [job for job in waiting if job.kind not in (EMBED, *FORMING)]
+        overdue = [job for job in jobs if job.state is JobState.WAITING and job.kind not in (EMBED, *FORMING)]
         checks = await _of_place(book)
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
-        forming, failed = ([job for job in some if job.kind in FORMING] for some in (waiting, dead))
-        checks.append(health_checks.formation(forming, failed, utc_now()))
-        checks += _without_room(forming)
+        forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
+        wishes = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
+        checks.append(formation(Forming(forming, *wishes), utc_now()))
+        checks += _without_room([job for job in forming if job.state is JobState.WAITING])
         checks += health_checks.meaning(facts.details["vectors"])
         if isinstance(book.engine, health_checks.OnServer):
             return facts, checks + health_checks.server_checks(await book.engine.examine())
         checks.append(health_checks.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)
+
+
+def _is_of(book: Book, job: Job) -> bool:
+    """True if a job is about an owner of the book's tenant."""
+    return job.owner is not None and job.owner.tenant == book.tenant
 
 
 async def _of_place(book: Book) -> list[Check]:

@@ -24,6 +24,7 @@ from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import when
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import MemorandaError, NotFound
+from memoranda.formation.who_forms import described
 from memoranda.model.changes import MOST_JOBS, Job, JobState
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner
@@ -36,22 +37,47 @@ _LAST_JOBS_SECONDS = 30.0
 
 @click.command("form")
 @opens_book
-@click.argument("owner")
+@click.argument("owner", required=False)
 @click.option("--thread", metavar="ID", help="Only this thread.")
 @click.option(
     "--again", is_flag=True, help="Form the thread again from its beginning, which costs model calls again."
 )
-def form_command(session: Session, owner: str, thread: str | None, again: bool) -> None:
+@click.option(
+    "--with",
+    "who",
+    metavar="WHO",
+    help="Change who forms: rules, or provider:model as memoranda usage names it.",
+)
+@click.option("--agent", metavar="NAME", help="With --with: only for this agent; --with default ends that.")
+def form_command(
+    session: Session, owner: str | None, thread: str | None, again: bool, who: str | None, agent: str | None
+) -> None:
     """Make memories, a profile and episodes from what OWNER said, now instead of after a pause in the conversation.
 
     It uses the language model that the settings name in [models], or rules if they name none. A thread that waits
     for a provider or a budget is tried now; one that was given up is tried again only if --thread names it. Other
     jobs that are due in the book are done too, also those of other owners. Exit code 1 if a thread of OWNER was given up.
+
+    The book records who formed it first, and other processes leave its threads alone; --with changes that, and needs
+    no OWNER.
     """
+    if owner is None and (who is None or thread is not None):
+        raise click.UsageError("name the OWNER whose threads to form; only --with needs none")
+    if agent is not None and who is None:
+        raise click.UsageError("--agent belongs to --with: it names the agent whose record changes")
     if again and thread is None:
         raise click.UsageError(
             "--again needs --thread: it turns one thread into memories again; name the thread"
         )
+    if who is not None:
+        now = session.run(_change(session, who, agent))
+        if owner is None and session.print_json({"who_forms": now}):
+            return
+        session.printer.say(
+            f"formed from now on with {described(now)}" if now else "nobody is recorded", "good"
+        )
+    if owner is None:
+        return
     found, made = session.run(_form(session, owner, thread, again))
     counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
     if not session.print_json({**counts, "threads": found, "memories": made}):
@@ -68,10 +94,25 @@ def form_command(session: Session, owner: str, thread: str | None, again: bool) 
         exits.leave(exits.FOUND_FAULTS)
 
 
+async def _change(session: Session, who: str, agent: str | None) -> str:
+    async with session.writing(models="auto") as book:
+        now = await book.form_with(who, agent=agent)
+        await _note_who_forms(book)
+        return now
+
+
+async def _note_who_forms(book: Book) -> None:
+    """Say on standard error if this process leaves the threads to another one."""
+    await book.who_forms()
+    if book.cannot_form_because:
+        exits.note(book.cannot_form_because)
+
+
 async def _form(
     session: Session, owner: str, thread: str | None, again: bool
 ) -> tuple[list[Outcome], list[Memory]]:
     async with session.writing(models="auto") as book:
+        await _note_who_forms(book)
         party = as_owner(owner, session.tenant)
         wanted = await to_be_formed(book, party) if thread is None else [as_id(thread, "thread")]
         before = {memory.id for memory in await _memories(book, party)}
@@ -122,6 +163,7 @@ def worker_command(session: Session, once: bool, at_once: int) -> None:
 
 async def _work(session: Session, once: bool, at_once: int) -> int | None:
     async with session.writing(models="auto") as book:
+        await _note_who_forms(book)
         if once:
             return await book.worker.drain()
         stop = asyncio.Event()
@@ -214,7 +256,7 @@ def _print_outcomes(printer: Printer, found: Sequence[Outcome]) -> None:
     for outcome in waiting[:_SHOWN]:
         until = "" if outcome.due is None else f" until {when(outcome.due)}"
         printer.labelled(
-            f"  thread {outcome.thread} waits{until}: ", outcome.error or "another worker is doing it"
+            f"  thread {outcome.thread} waits{until}: ", outcome.error or "another process forms it"
         )
     given_up = [outcome for outcome in found if outcome.state == "given_up"]
     for outcome in given_up[:_SHOWN]:
@@ -307,6 +349,7 @@ def run_command(session: Session, limit: int | None) -> None:
 
 async def _run(session: Session, limit: int | None) -> tuple[int, int]:
     async with session.writing(models="auto") as book:
+        await _note_who_forms(book)
         done = await book.worker.drain(limit)
         return done, (await book.facts(whole=True)).jobs.get(JobState.WAITING.value, 0)
 

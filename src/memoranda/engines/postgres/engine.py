@@ -147,9 +147,11 @@ class PostgresEngine(Store):
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+    async def lease(
+        self, kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+    ) -> Job | None:
         await self.large_shelves.before_lease(kinds)
-        return await leases.lease(self, self._server, kinds, worker, at, seconds)
+        return await leases.lease(self, self._server, kinds, worker, at, seconds, tenant)
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
         return self._server.listener.when_due(wake)

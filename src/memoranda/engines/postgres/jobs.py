@@ -52,15 +52,17 @@ async def _now(on: Session, question: u.Now) -> int:
 
 
 async def _due_kind(on: Session, question: u.DueKind) -> str | None:
-    kind: str | None = await on.value("due_job", kinds=list(question.kinds), now=question.now)
+    kind: str | None = await on.value(
+        "due_job", kinds=list(question.kinds), now=question.now, tenant=question.tenant
+    )
     return kind
 
 
 async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
     """Return the longest due job, skipping those that another worker is leasing at this moment."""
-    kinds, taken, now = list(question.kinds), list[int](), question.now
-    while (kind := await on.value("due_job", kinds=kinds, now=now)) is not None:
-        due = await on.one("take_due_job", kind=kind, now=now, taken=taken)
+    kinds, taken, now, tenant = list(question.kinds), list[int](), question.now, question.tenant
+    while (kind := await on.value("due_job", kinds=kinds, now=now, tenant=tenant)) is not None:
+        due = await on.one("take_due_job", kind=kind, now=now, taken=taken, tenant=tenant)
         if due is None:
             kinds.remove(kind)
             continue

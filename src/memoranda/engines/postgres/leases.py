@@ -16,17 +16,25 @@ from memoranda.storage.use_cases.jobs import find_due, lease_job
 
 
 async def lease(
-    store: Store, server: Server, kinds: Sequence[str], worker: str, at: datetime, seconds: float
+    store: Store,
+    server: Server,
+    kinds: Sequence[str],
+    worker: str,
+    at: datetime,
+    seconds: float,
+    tenant: str | None,
 ) -> Job | None:
     """Lease the longest due job; a job that cannot be leased now does not delay other jobs."""
-    due = await store.read(lambda: find_due(kinds, at), whole=True)
+    due = await store.read(lambda: find_due(kinds, at, tenant), whole=True)
     if due is None:
         return None
     others = [kind for kind in kinds if kind != EMBED]
     if due != EMBED:
-        return await store.write(lambda: lease_job(others, worker, at, seconds))
+        return await store.write(lambda: lease_job(others, worker, at, seconds, tenant))
     job = await _lease_alone(store, server, worker, at, seconds)
-    return job if job is not None or not others else await lease(store, server, others, worker, at, seconds)
+    if job is not None or not others:
+        return job
+    return await lease(store, server, others, worker, at, seconds, tenant)
 
 
 async def _lease_alone(store: Store, server: Server, worker: str, at: datetime, seconds: float) -> Job | None:

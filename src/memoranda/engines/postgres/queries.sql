@@ -574,6 +574,7 @@ FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) A
 -- name: due_job
 SELECT k.kind FROM unnest(:kinds::text[]) AS k (kind) CROSS JOIN LATERAL (
     SELECT j.due, j.id FROM jobs AS j WHERE j.kind = k.kind AND j.due <= :now
+        AND (:tenant::text IS NULL OR j.owner = 0 OR (SELECT 1 FROM owners AS w WHERE w.no = j.owner AND w.tenant = :tenant) = 1)
         AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
     ORDER BY j.due, j.id LIMIT 1
 ) AS first
@@ -582,6 +583,7 @@ ORDER BY first.due, first.id LIMIT 1
 -- Skips jobs that another worker is leasing.
 -- name: take_due_job
 SELECT j.id, j.owner FROM jobs AS j WHERE j.kind = :kind AND j.due <= :now AND j.owner <> ALL(:taken::bigint[])
+    AND (:tenant::text IS NULL OR j.owner = 0 OR (SELECT 1 FROM owners AS w WHERE w.no = j.owner AND w.tenant = :tenant) = 1)
     AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
 ORDER BY j.due, j.id LIMIT 1 FOR UPDATE SKIP LOCKED
 
@@ -752,7 +754,7 @@ SELECT current_setting('server_version'),
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: properties
-SELECT name, value FROM properties WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup')
+SELECT name, value FROM properties WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup', 'who_forms')
 
 -- name: set_property
 INSERT INTO properties (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value

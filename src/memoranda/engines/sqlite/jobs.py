@@ -62,13 +62,17 @@ def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
     return [_row(row) for row in on.all("jobs_in_state", state=question.state, limit=question.limit)]
 
 
+def _due(on: Session, question: u.DueKind | u.DueJob) -> Row | None:
+    return on.one("due_job", kinds=json.dumps(question.kinds), now=question.now, tenant=question.tenant)
+
+
 def _due_kind(on: Session, question: u.DueKind) -> str | None:
-    row = on.one("due_job", kinds=json.dumps(question.kinds), now=question.now)
+    row = _due(on, question)
     return None if row is None else row[1]
 
 
 def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
-    due = on.one("due_job", kinds=json.dumps(question.kinds), now=question.now)
+    due = _due(on, question)
     row = None if due is None else on.one("one_job", due[0])
     if row is None:
         return None

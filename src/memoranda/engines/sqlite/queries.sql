@@ -395,6 +395,7 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
 SELECT id, kind FROM jobs WHERE id IN (
     SELECT (
         SELECT j.id FROM jobs AS j WHERE j.kind = json_each.value AND j.due <= :now
+            AND (:tenant IS NULL OR j.owner = 0 OR EXISTS (SELECT 1 FROM owners AS o WHERE o.no = j.owner AND o.tenant = :tenant))
             AND NOT EXISTS (
                 SELECT 1 FROM jobs AS other
                 WHERE other.owner = j.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > :now
@@ -566,7 +567,7 @@ DELETE FROM jobs WHERE owner = ?
 SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
 
 -- name: properties
-SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup')
+SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup', 'who_forms')
 
 -- name: set_property
 INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value

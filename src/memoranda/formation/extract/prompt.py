@@ -11,15 +11,13 @@ from typing import Any, Final
 from memoranda.formation.extract.instructions import answer_schema, instructions
 from memoranda.model.drafts import Reading, ReadMessage
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.language_models import Earlier, ModelRequest
+from memoranda.model.language_models import FORMATION, Earlier, ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS
 from memoranda.text.fence import fenced, in_brackets, one_line
 from memoranda.text.token_count import Count, estimate
 
-#: The task name, for which the settings may name a model.
-TASK: Final = "formation"
 #: Shares of the budget for memories, and for profile and experience each.
 _OF_MEMORIES: Final = 0.25
 _OF_DOCUMENTS: Final = 0.15
@@ -63,7 +61,7 @@ class Prompt:
     def request(self, largest: int, earlier: tuple[Earlier, ...] = ()) -> ModelRequest:
         """Return the request to a model; ``largest`` is the most tokens of its answer."""
         return ModelRequest(
-            task=TASK,
+            task=FORMATION,
             instructions=self.instructions,
             content=self.content,
             answer_schema=dict(self.answer_schema),

@@ -13,7 +13,9 @@ from memoranda.model.book_rows import (
     MADE_BY,
     NOWHERE,
     SECRET,
+    WHO_FORMS,
     Arrival,
+    BookFrame,
     Departure,
     EntryPiece,
     OwnerPieces,
@@ -48,7 +50,7 @@ from memoranda.storage.upkeep_questions import (
     Properties,
 )
 from memoranda.storage.use_case import Deciding, Write, ask
-from memoranda.storage.writes import EmptyBook, PutFrame, PutJob, PutPieces, Recount, SetProperty
+from memoranda.storage.writes import EmptyBook, PutBook, PutFrame, PutJob, PutPieces, Recount, SetProperty
 
 #: Pieces of one answer where all of an owner are read.
 _PAGE = 5000
@@ -94,6 +96,11 @@ def lay(copy: str, *writes: Write) -> Deciding[None]:
     """Write to the unfinished copy with this id; refuse any other book."""
     refuse_other_copy((yield from ask(Properties())), copy)
     yield from writes
+
+
+def lay_book(copy: str, frame: BookFrame) -> Deciding[None]:
+    """Write the rows that belong to no owner to the unfinished copy with this id."""
+    return lay(copy, PutBook(frame), SetProperty(WHO_FORMS, frame.who_forms))
 
 
 def end_arrival(copy: str) -> Deciding[None]:

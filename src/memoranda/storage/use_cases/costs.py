@@ -30,6 +30,11 @@ def note_spent(spent: Spent, job: Job | None = None) -> Deciding[None]:
     yield AddSpent(None if era is None else base, [cast(SpentPiece, place + counts)])
 
 
+def all_spent(tenant: str) -> SpentWhere:
+    """Return the conditions that select all of a tenant's spending."""
+    return SpentWhere(tenant, None, None, _DAY_BEFORE_ALL, _DAY_AFTER_ALL)
+
+
 def list_spent(tenant: str, only: SpentFilter) -> Deciding[list[Spent]]:
     """Return the sums of spending that meet the conditions, ordered by day, owner and their other columns."""
     where = yield from _conditions(tenant, only)

@@ -49,16 +49,18 @@ def put_job(draft: JobDraft, at: datetime) -> Deciding[None]:
     yield PutJob(None, draft, at)
 
 
-def find_due(kinds: Sequence[str], at: datetime) -> Deciding[str | None]:
+def find_due(kinds: Sequence[str], at: datetime, tenant: str | None = None) -> Deciding[str | None]:
     """Return the kind of the longest due job, or None; workers ask this first, so that an idle one writes nothing."""
     now = yield from ask(Now(at))
-    return (yield from ask(DueKind(tuple(kinds), now)))
+    return (yield from ask(DueKind(tuple(kinds), now, tenant)))
 
 
-def lease_job(kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Deciding[Job | None]:
+def lease_job(
+    kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+) -> Deciding[Job | None]:
     """Lease the longest due job to one worker."""
     now = yield from ask(Now(at))
-    row = yield from ask(DueJob(tuple(kinds), now))
+    row = yield from ask(DueJob(tuple(kinds), now, tenant))
     if row is None:
         return None
     job = row.piece

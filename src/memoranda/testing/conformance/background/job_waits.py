@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import asyncio
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from memoranda.errors import LimitReached
+from memoranda.model.book_rows import Arrival
 from memoranda.model.changes import KEPT_LENGTH, Job, JobDraft, JobState
+from memoranda.model.language_models import FORMATION, Spent
+from memoranda.model.records import Owner
 from memoranda.ports import Engine
 from memoranda.testing.builders import BEN, Pen
 from memoranda.testing.suite import Suite
@@ -241,3 +245,74 @@ class WaitingSuite(Suite):
         await other.erase_all()
         await engine.postpone(job, pen.now)
         assert (await leased(pen)).kept is None
+
+
+class WhoFormsSuite(Suite):
+    """Tests of the record of who forms, and of workers that work for one tenant."""
+
+    async def test_nobody_is_recorded_until_somebody_forms(self, engine: Engine) -> None:
+        assert (await engine.forming_record("default")).of() == ""
+        assert await engine.claim_forming("default", None, "rules") == "rules"
+        assert await engine.claim_forming("default", "a", "p:m") == "rules"
+        record = await engine.forming_record("default")
+        assert (record.of(), record.of("a"), record.alone) == ("rules", "rules", True)
+        assert record.leaves_any_to("rules") and not record.leaves_any_to("p:m")
+
+    async def test_of_several_that_form_first_one_is_recorded(self, engine: Engine) -> None:
+        names = [f"p:{number}" for number in range(8)]
+        told = await asyncio.gather(*(engine.claim_forming("default", None, name) for name in names))
+        assert len(set(told)) == 1
+        assert (await engine.forming_record("default")).of() == told[0]
+
+    async def test_an_agent_and_another_tenant_have_records_of_their_own(self, engine: Engine) -> None:
+        await engine.change_forming("default", None, "rules")
+        await engine.change_forming("default", "a", "p:m")
+        await engine.change_forming("acme", None, "p:other")
+        record = await engine.forming_record("default")
+        assert (record.of(), record.of("a"), record.of("b"), record.alone) == ("rules", "p:m", "rules", False)
+        assert record.leaves_any_to("p:m") and not record.leaves_any_to("p:other")
+        assert await engine.claim_forming("default", "a", "rules") == "p:m"
+        await engine.change_forming("default", "a", "")
+        assert (await engine.forming_record("default")).of("a") == "rules"
+        assert (await engine.forming_record("acme")).of("a") == "p:other"
+
+    async def test_a_model_that_was_paid_for_forming_counts_as_recorded(self, engine: Engine) -> None:
+        def spent(model: str, day: int, **fields: Any) -> Spent:
+            given = {"tenant": "default", "task": FORMATION, "calls": 1, "answers": 1, "model": model}
+            return Spent.model_validate({**given, "day": date(2026, 1, day), **fields})
+
+        for one in (
+            spent("p:older", 1, calls=9, answers=9),
+            spent("p:newer", 2),
+            spent("p:mistyped", 3, answers=0),
+            spent("p:summary", 3, task="summary"),
+            spent("p:elsewhere", 3, tenant="acme"),
+        ):
+            await engine.note_spent(one)
+        assert (await engine.forming_record("default")).of() == "p:newer"
+        assert await engine.claim_forming("default", None, "rules") == "p:newer"
+        await engine.note_spent(spent("p:last", 9))
+        assert (await engine.forming_record("default")).of() == "p:newer"
+
+    async def test_a_copy_of_a_book_knows_who_forms_it(self, engine: Engine, another: Engine) -> None:
+        await Pen(engine).remember("tea")
+        await engine.change_forming("default", None, "p:m")
+        await engine.change_forming("default", "a", "rules")
+        there = await engine.whereabouts()
+        assert await another.arrive(Arrival("there", "copy"), there.secret)
+        await another.lay_book("copy", await engine.book_frame())
+        await another.end_arrival("copy")
+        assert await another.forming_record("default") == await engine.forming_record("default")
+
+    async def test_a_worker_of_one_tenant_leases_its_jobs_and_those_of_the_book(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, Owner(tenant="acme", id="ann"))
+        await put(other, "theirs")
+        await put(pen, "ours")
+        await engine.put(JobDraft("terms", "book"), pen.now)
+        kinds, found = ("form", "terms"), []
+        while (job := await engine.lease(kinds, "one", pen.now, 60.0, "default")) is not None:
+            found.append(job.key)
+            assert await engine.finish(job)
+        assert sorted(found) == ["book", "ours"]
+        left = await engine.lease(kinds, "one", pen.now, 60.0, "acme")
+        assert left is not None and left.key == "theirs"

@@ -1,0 +1,123 @@
+"""The verbs of a book over its background work: forming threads, who forms them, and the worker of this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import weakref
+from typing import Unpack
+
+from memoranda.book.admin.pending_threads import form_now
+from memoranda.book.input import Who, as_owner, as_text, as_view
+from memoranda.book.services import FORMING, Services
+from memoranda.book.verb_fields import spelled_out
+from memoranda.errors import StorageError
+from memoranda.formation.who_forms import WhoForms
+from memoranda.model.changes import MOST_JOBS, JobState
+from memoranda.model.records import Owner
+from memoranda.worker import Worker, quiet
+
+#: Jobs that are done at once where they wait for language models most of the time.
+_AT_ONCE = 4
+
+_log = logging.getLogger("memoranda.worker")
+
+
+@spelled_out
+class BackgroundWork:
+    """The verbs of a book over its background work."""
+
+    _services: Services
+    _who_forms: WhoForms
+    #: Does due jobs of every tenant, as ``memoranda worker`` does.
+    worker: Worker
+
+    def _prepare(self, worker: Worker, who_forms: WhoForms) -> None:
+        """Set what this part of a book needs."""
+        self.worker = worker
+        self._who_forms = who_forms
+        #: The worker that runs beside the program, and its task.
+        self._running: Worker | None = None
+        self._working: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+
+    def start_worker(self) -> None:
+        """Start a worker in this process; it does background jobs until the book is closed."""
+        start_working(self, self.worker)
+
+    async def drain(self, limit: int | None = None) -> int:
+        """Do the background jobs that are due, until none is left or ``limit`` are done; return how many were done.
+
+        Jobs that this book's own worker has begun are waited for, and counted.
+        """
+        running, done = self._running, 0
+        before = 0 if running is None else running.done
+        while True:
+            done += await self.worker.drain(None if limit is None else max(limit - done, 0))
+            if running is None or not await running.settled():
+                return done + (0 if running is None else running.done - before)
+
+    async def form_now(self, owner: str | Owner, **who: Unpack[Who]) -> int:
+        """Make all threads of an owner that a view sees due to be formed by a worker or ``drain``; return their number."""
+        return await form_now(self._services, as_owner(owner, self._services.tenant), as_view(who))
+
+    @property
+    def forms_by_model(self) -> bool:
+        """True if a language model forms memories from conversations; False if rules do."""
+        return self._who_forms.by_model
+
+    @property
+    def cannot_form_because(self) -> str:
+        """The reason why this process leaves threads to another one to form; empty if it forms them itself."""
+        return self._who_forms.cannot_form_because
+
+    async def who_forms(self, *, agent: str | None = None) -> str:
+        """Return who forms the tenant's threads, or one agent's: ``rules`` or ``provider:model``; empty before the first time."""
+        return (await self._who_forms.record()).of(None if agent is None else as_text(agent, "agent"))
+
+    async def form_with(self, who: str | None = None, *, agent: str | None = None) -> str:
+        """Record who forms the tenant's threads from now on: ``rules`` or ``provider:model``; None is this process's own.
+
+        With ``agent`` it is recorded for that agent alone, and ``default`` removes that record. Return who forms now.
+        """
+        chosen = None if who is None else as_text(who, "who")
+        return await self._who_forms.change(chosen, None if agent is None else as_text(agent, "agent"))
+
+    async def _tell_what_waits(self) -> None:
+        """Log how many threads this process leaves to the next open book."""
+        if not _log.isEnabledFor(logging.INFO):
+            return
+        try:
+            jobs = await self._services.engine.jobs(JobState.WAITING, MOST_JOBS)
+        except StorageError as exc:
+            _log.info("the threads that wait to be formed could not be counted: %s", exc)
+            return
+        tenant = self._services.tenant
+        count = sum(
+            job.kind in FORMING and job.owner is not None and job.owner.tenant == tenant for job in jobs
+        )
+        if count:
+            _log.info(
+                "%s to be formed; the next open book or memoranda worker forms %s",
+                "1 thread waits" if count == 1 else f"{count} threads wait",
+                "it" if count == 1 else "them",
+            )
+
+
+def start_working(book: BackgroundWork, worker: Worker) -> None:
+    """Let a worker do jobs until the book is closed, or is gone without having been closed."""
+    if book._working is not None:
+        return
+    loop, stop = asyncio.get_running_loop(), book._stop
+    at_once = _AT_ONCE if book.forms_by_model else 1
+    # The book's workers are one to others, and to ``drain``, which names the jobs that other workers have.
+    worker.name = book.worker.name
+    book._running = worker
+    book._working = quiet(loop.create_task(worker.run(stop, at_once=at_once)))
+    weakref.finalize(book, _stop_in, loop, stop).atexit = False
+
+
+def _stop_in(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """Stop the worker of a book that was not closed."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(stop.set)

@@ -1,0 +1,181 @@
+"""A book records who forms it; a process that cannot do that leaves the threads, and says who must come."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+import memoranda
+from memoranda.book.services import FORMING
+from memoranda.cli.forming_check import Forming, formation
+from memoranda.errors import InvalidInput, ModelRefused
+from memoranda.model.changes import JobState
+from tests.conftest import HandClock
+from tests.fakes.scripted_models import ScriptedModels
+from tests.formation.books import TALK, jobs, known, notes, opened, settle
+
+
+class Other(ScriptedModels):
+    """Models of another provider."""
+
+    def named(self, task: str) -> str:
+        return "other:model"
+
+
+async def test_opening_records_nothing_and_the_first_forming_does(tmp_path: Path, clock: HandClock):
+    path = tmp_path / "book.db"
+    async with opened(path, clock, ScriptedModels(notes("Likes jazz"))) as book:
+        assert await book.who_forms() == ""
+    async with opened(path, clock) as book:
+        assert await book.who_forms() == "" and book.cannot_form_because == ""
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        assert await book.who_forms() == "rules"
+
+
+async def test_a_model_that_never_answered_is_not_recorded(clock: HandClock):
+    models = ScriptedModels([ModelRefused("no such model", reason="model")])
+    async with opened("memory://", clock, models) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        assert await book.who_forms() == "" and len(models.asked) == 1
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_what_a_model_is_to_form_is_never_formed_by_rules(
+    tmp_path: Path, clock: HandClock, again: bool
+):
+    path = tmp_path / "book.db"
+    async with opened(path, clock, ScriptedModels(notes("Likes jazz"))) as book:
+        thread = await book.thread("ann", agent="guide", name="one")
+        await thread.append(TALK)
+        await settle(book, clock)
+    async with opened(path, clock) as book:
+        thread = await book.thread("ann", agent="guide", name="one")
+        await thread.append("user", "I live in Boston.")
+        if again:
+            await thread.form_again()
+        for _ in range(5):
+            assert await settle(book, clock) == 0
+        waiting = [job for job in await book.engine.jobs(None, 10) if job.kind in FORMING]
+        assert {(job.tries, job.state) for job in waiting} == {(0, JobState.WAITING)}
+        assert await known(book) == ["Likes jazz"]
+        found = formation(Forming(waiting, await book.who_forms(), book.cannot_form_because), clock())
+        assert found.state == "note" and "forms with scripted:scripted" in found.found
+        assert "memoranda form --with" in found.advice
+    async with opened(path, clock, ScriptedModels(notes("Lives in Boston"))) as book:
+        assert await settle(book, clock) == len(waiting)
+        assert await known(book) == ["Likes jazz", "Lives in Boston"]
+
+
+async def test_a_process_whose_model_differs_says_so_at_opening_with_the_call_that_changes_it(
+    tmp_path: Path, clock: HandClock, caplog: pytest.LogCaptureFixture
+):
+    path = tmp_path / "book.db"
+    async with opened(path, clock, ScriptedModels(notes("Likes jazz"))) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        assert book.cannot_form_because == ""
+    assert not caplog.records
+    with caplog.at_level(logging.WARNING):
+        async with opened(path, clock, Other(notes("Likes tea"))) as book:
+            (told,) = [record.getMessage() for record in caplog.records]
+            assert told == book.cannot_form_because
+            for part in (
+                "scripted:scripted",
+                "other:model",
+                "book.form_with()",
+                "memoranda form --with other:model",
+            ):
+                assert part in told
+            await (await book.thread("ann", agent="guide")).append(TALK)
+            assert await settle(book, clock) == 0
+            assert await book.form_with() == "other:model"
+            assert book.cannot_form_because == ""
+            assert await book.drain() == 1 and await book.who_forms() == "other:model"
+            assert await known(book) == ["Likes jazz", "Likes tea"]
+
+
+async def test_an_agent_can_have_a_record_of_its_own(clock: HandClock):
+    async with opened("memory://", clock) as book:
+        assert await book.form_with("rules") == "rules"
+        assert await book.form_with("p:m", agent="guide") == "p:m"
+        for agent in ("guide", "coach"):
+            await (await book.thread("ann", agent=agent)).append(TALK)
+        await settle(book, clock)
+        (left,) = await jobs(book)
+        assert "p:m" in left.error and left.tries == 0
+        assert (await book.who_forms(), await book.who_forms(agent="guide")) == ("rules", "p:m")
+        assert await book.form_with("default", agent="guide") == "rules"
+        await settle(book, clock, 61)
+        assert await jobs(book) == []
+
+
+async def test_each_tenant_has_its_own_record(tmp_path: Path, clock: HandClock):
+    path = tmp_path / "book.db"
+    async with opened(path, clock, tenant="acme") as theirs:
+        await theirs.form_with("p:m")
+        await (await theirs.thread("ben", agent="guide")).append(TALK)
+    async with opened(path, clock) as book:
+        assert await book.who_forms() == "" and book.cannot_form_because == ""
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        assert await book.who_forms() == "rules" and await known(book)
+    async with opened(path, clock, tenant="acme") as theirs:
+        assert not (await theirs.list("ben", types="memory", view="owner")).records
+
+
+async def test_who_forms_is_rules_or_a_model(clock: HandClock):
+    async with opened("memory://", clock) as book:
+        for wrong in ("", "gpt", "p:", ":m", "p:m\n"):
+            with pytest.raises(InvalidInput, match="who"):
+                await book.form_with(wrong)
+        with pytest.raises(InvalidInput, match="name the agent"):
+            await book.form_with("default")
+
+
+def test_the_synchronous_book_has_the_same_verbs(tmp_path: Path):
+    with memoranda.open_sync(tmp_path / "book.db", models=None) as book:
+        assert book.who_forms() == "" and book.cannot_form_because == ""
+        assert book.form_with("p:m") == "p:m"
+        assert "p:m" in book.cannot_form_because
+        assert book.form_with("rules", agent="guide") == "rules"
+        assert book.who_forms(agent="guide") == "rules"
+
+
+async def test_the_doctor_says_when_and_by_whom_what_waits_is_formed(clock: HandClock):
+    async with opened("memory://", clock) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+
+        async def check(enabled: bool = True):
+            found = await jobs(book)
+            return formation(
+                Forming(found, await book.who_forms(), book.cannot_form_because, enabled), clock()
+            )
+
+        fresh = await check()
+        assert fresh.state == "ok" and "the next is due in 29 seconds" in fresh.found
+        assert "which is then recorded" in fresh.found
+        assert (await check(enabled=False)).state == "note"
+        clock.advance(seconds=95)
+        late = await check()
+        assert late.state == "note" and "has been due for 65 seconds" in late.found
+        assert "memoranda worker" in late.advice
+        clock.advance(days=2)
+        assert (await check()).state == "warning"
+        await book.drain()
+        formed = await check()
+        assert (formed.state, formed.found) == (
+            "ok",
+            "no thread waits; formed with rules, without a language model",
+        )
+
+
+async def test_threads_that_were_given_up_are_never_called_ok(clock: HandClock):
+    async with opened("memory://", clock, ScriptedModels([ModelRefused("no", reason="content")])) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        found = formation(Forming(await jobs(book), ""), clock())
+        assert found.state == "warning" and "1 were given up" in found.found and "jobs retry" in found.advice
