@@ -15,7 +15,7 @@ from memoranda.engines.sqlite.file.connections import statements
 from memoranda.model.records import Audience
 from memoranda.recall.arrays import columns
 from memoranda.recall.scoring import fields
-from memoranda.storage.decide import memory_changes, other_changes, state, thread_changes, undo
+from memoranda.storage.decide import memory_changes, other_changes, protection, state, thread_changes, undo
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_cases import erasure_plan, history
 from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
@@ -31,8 +31,8 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (Audience.within, "self.agent == view.agent and wider.readable_by(view)", "True"),
     (BatchState.find, " or not record.audience.readable_by(self.batch.view)", ""),
     (BatchState.end_of, " or not end.audience.readable_by(self.batch.view)", ""),
-    (memory_changes._audience, _UNSEEN, "False"),
-    (memory_changes._audience, "not change.audience.within(widest, state.batch.view)", "False"),
+    (protection.audience_of, _UNSEEN, "False"),
+    (protection.audience_of, "not change.audience.within(widest, state.batch.view)", "False"),
     (memory_changes._refused_before, "and other.owner == memory.owner", ""),
     (memory_changes._obstacle, "not winner.audience.readable_by(state.batch.view)", "False"),
     (memory_changes._obstacle, "not own_key and not loser.audience.readable_by(state.batch.view)", "False"),
@@ -147,7 +147,7 @@ COVERED: dict[str, Covered] = {
     "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
     "model.records.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
         "nobody but the owner writes for those who do not include the writer",
-        f"storage.decide.memory_changes._audience: {_UNSEEN}",
+        f"storage.decide.protection.audience_of: {_UNSEEN}",
     ),
     "storage.decide.thread_changes.open_thread: held.audience.readable_by(state.batch.view)": Covered(
         "a name is unique within an audience", f"storage.decide.thread_changes.open_thread: {_UNSEEN_THREAD}"
@@ -180,6 +180,7 @@ OFF_THE_PATH: dict[str, str] = {
     "own_memories": "what it finds is loaded as the owner's own, and no try reaches an agent's limit",
     "record_pieces: s.owner = r.owner": "a shelf's number is given out once in a book",
     "holders: r.slot IN ({slots})": "its answer is looked up by the key that was asked for",
+    "out_of_view: r.id IN ({ids})": "its answer is looked up by the ids that a record names",
     "end_scrub": _UPKEEP,
     "scrub_waiting": _UPKEEP,
     "recount_held": "counts only an owner that is imported whole; the check of a book compares that count",
@@ -233,7 +234,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.history: ("storage.use_cases.erasure_plan.plan", "storage.use_cases.history", "versions_of"),
     reads.another_tenant: ("book.input.as_owner", "book.admin.transfer"),
     writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "storage.decide.memory_changes"),
-    writes.remember_for_another: ("model.records.Audience.within", "storage.decide.memory_changes._audience"),
+    writes.remember_for_another: ("model.records.Audience.within", "storage.decide.protection.audience_of"),
     writes.confirm: ("unlink", "storage.decide.memory_changes.confirm"),
     writes.supersede: ("storage.decide.memory_changes._obstacle",),
     writes.share: ("gone_since", "mark_record", "storage.decide.memory_changes.change_audience", "model.records.Audience.within"),

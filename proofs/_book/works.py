@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from unittest.mock import patch
 from uuid import UUID
 
 from memoranda.book.input import as_actor
 from memoranda.errors import Erased, LimitReached, MemorandaError, NotAllowed, NotFound
 from memoranda.model import changes as c
-from memoranda.model.ledger import ErasureReceipt, Receipt
+from memoranda.model.ledger import ErasureReceipt, Receipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.passages import Use
 from memoranda.model.records import EVERYONE, WHOLE, Owner, OwnerKind, View
 from memoranda.model.values import new_id
 from proofs._book import world
-from proofs._book.oracle import Leak
+from proofs._book.oracle import Leak, may_read
 from proofs._book.session import Session, who
 
 _FORGETTABLE = ("memory", "memory", "message", "message", "thread", "episode", "profile")
@@ -29,7 +33,8 @@ async def forget(s: Session) -> None:
         s.oracle.records[id].agent != view.agent or not view.agent for id in seen
     )
     before = s.truth.belongings()
-    answer = await s.told(s.book(party).forget(party, ids, **who(view)), party, view, "forget")
+    with _whole_receipts(s, party) as whole:
+        answer = await s.told(s.book(party).forget(party, ids, **who(view)), party, view, "forget")
     # What was undone may still be forgotten, by whom it was visible to.
     withdrawn = {id for id in ids if s.oracle.records[id].status == "withdrawn"}
     unseen = {*ids} - seen - withdrawn
@@ -42,8 +47,25 @@ async def forget(s: Session) -> None:
         return
     if foreign or unseen or answer.repeated:
         raise Leak(f"{party.parts} as {view} forgot what others wrote, or what it does not see: {unseen}")
-    check_counts(answer, before, s.truth.belongings())
-    let_go(s, answer, party, {*ids})
+    told = [s.oracle.records[id] for id in (*answer.ids, *answer.kept)]
+    if not view.whole and any(one.party != party or not may_read(one.audience, view) for one in told):
+        raise Leak(f"{party.parts} as {view} was told what else rested on {ids}")
+    check_counts(whole[0], before, s.truth.belongings())
+    let_go(s, whole[0], party, {*ids})
+
+
+@contextmanager
+def _whole_receipts(s: Session, party: Owner) -> Iterator[list[ErasureReceipt]]:
+    """Note the receipts of erasures as the engine gives them, before the book leaves out what the view may not see."""
+    engine, noted = s.book(party).engine, list[ErasureReceipt]()
+    erase = engine.erase
+
+    async def noting(target: Target, at: datetime) -> ErasureReceipt:
+        noted.append(await erase(target, at))
+        return noted[-1]
+
+    with patch.object(engine, "erase", noting):
+        yield noted
 
 
 def check_counts(answer: ErasureReceipt, before: dict[str, int], after: dict[str, int]) -> None:

@@ -24,7 +24,7 @@ from memoranda.model.book_rows import (
 )
 from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState
 from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
-from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
+from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Hits, Page
 from memoranda.model.query import Scan as Scan
@@ -63,8 +63,8 @@ class Records(Protocol):
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         """Return the owner's ledger entries after a position in the ledger, oldest first."""
 
-    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
-        """Return the first receipt of an operation id, or None if it was never applied."""
+    async def find_operation(self, owner: Owner, operation: str, by: Actor | None = None) -> Receipt | None:
+        """Return the first receipt of an operation id, or None if it was never applied, or not ``by`` this actor."""
 
 
 # ── Passages ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import memoranda
-from memoranda import Erased, NotAllowed, NotFound
+from memoranda import Erased, NotAllowed, NotFound, OperationReused
 from memoranda.model.memories import Memory
 from tests.conftest import HandClock
 
@@ -139,3 +139,72 @@ async def test_an_agent_asks_for_its_own_operations_only(book: memoranda.Book) -
     assert again is not None and again.ids() == made.ids()
     assert await book.operation("bea", "one", agent="a2") is None
     assert await book.operation("bea", "one", view="owner") is not None
+
+
+async def test_an_operation_id_of_another_is_unknown_and_free(book: memoranda.Book) -> None:
+    private = await book.remember("bea", "Is ill", agent="a1", operation="one")
+    assert await book.operation("bea", "one") is None
+    own = await book.remember("bea", "Is well", agent="a2", operation="one")
+    assert not own.repeated
+    again = await book.remember("bea", "Is well", agent="a2", operation="one")
+    assert (again.repeated, again.ids()) == (True, own.ids())
+    with pytest.raises(OperationReused):
+        await book.remember("bea", "Is better", agent="a2", operation="one")
+    first, second = [await book.operation("bea", "one", agent=agent) for agent in ("a1", "a2")]
+    assert first is not None and second is not None
+    assert (first.ids(), second.ids()) == (private.ids(), own.ids())
+
+
+async def test_a_forgotten_operation_of_another_is_unknown_too(book: memoranda.Book) -> None:
+    private = await book.remember("bea", "Is ill", agent="a1", operation="one")
+    await book.forget("bea", private.id, agent="a1")
+    assert not (await book.remember("bea", "Is well", agent="a2", operation="one")).repeated
+    with pytest.raises(Erased):
+        await book.remember("bea", "Is ill", agent="a1", operation="one")
+
+
+async def test_a_receipt_of_forgetting_counts_to_an_agent_only_what_it_may_see(
+    book: memoranda.Book, clock: HandClock
+) -> None:
+    counted = []
+    for owner, others in (("bea", True), ("ben", False)):
+        thread = await book.thread(owner, agent="a1", audience="global")
+        tea, cake = (await thread.append([{"role": "user", "content": c} for c in ("Tea.", "Cake.")])).ids()
+        if others:
+            drunk = await book.remember(owner, "Drinks too much", agent="a2", sources=[tea])
+            await book.remember(owner, "Eats at noon", agent="a2", sources=[tea, cake])
+        receipt = await book.forget(owner, tea, agent="a1")
+        counted.append((receipt.removed, receipt.kept, receipt.ids, receipt.superseded))
+        assert receipt.ids == (tea,)
+    assert counted[0][0] == counted[1][0]
+    assert [one[1] for one in counted] == [(), ()]
+    with pytest.raises(NotFound):
+        await book.get("bea", drunk.id, view="owner")
+    assert await standing(book, agent="a2") == {"Eats at noon"}
+
+
+async def test_no_answer_names_a_source_that_was_made_private_since(book: memoranda.Book) -> None:
+    wine = await book.remember("bea", "Drinks wine at lunch", agent="a1", audience="global")
+    tired = await book.remember("bea", "Is often tired", agent="a1", sources=[wine.id], audience="global")
+    await book.share("bea", wine.id, "self", agent="a1")
+    for agent, sources in (("a1", (wine.id,)), ("a2", ())):
+        record = await book.get("bea", tired.id, agent=agent)
+        (listed,) = [
+            one for one in await book.list("bea", types="memory", agent=agent) if one.id == record.id
+        ]
+        (hit,) = [one for one in await book.recall("bea", "tired", agent=agent) if one.record.id == record.id]
+        why = await book.why("bea", tired.id, agent=agent)
+        steps = await book.history("bea", tired.id, agent=agent)
+        answers = [record, listed, hit.record, why.record, *(step.record for step in steps)]
+        assert {one.sources for one in answers if isinstance(one, Memory)} == {sources}
+        assert tuple(source.id for source in why.sources) == sources
+        assert str(wine.id) not in repr(hit) or agent == "a1"
+
+
+async def test_a_private_correction_leaves_others_the_statement_that_they_read(book: memoranda.Book) -> None:
+    old = await book.remember("bea", "Lives in York", agent="a1", audience="global")
+    new = await book.remember("bea", "Lives in Rome", agent="a2", supersedes=[old.id])
+    assert [(part.code, part.id) for part in new.ignored] == [("readers", old.id)]
+    assert "kept beside it" in new.ignored[0].reason
+    assert await standing(book, agent="a3") == {"Lives in York"}
+    assert await standing(book, agent="a2") == {"Lives in York", "Lives in Rome"}

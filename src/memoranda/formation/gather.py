@@ -225,7 +225,7 @@ class ThreadReader:
 
     async def was_applied(self, owner: Owner, operation: str) -> bool:
         """True if the operation with this id was applied before."""
-        return await self._records.find_operation(owner, operation) is not None
+        return await self._records.find_operation(owner, operation, ACTOR) is not None
 
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
         """Return the episodes of a thread."""

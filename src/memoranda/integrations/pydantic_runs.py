@@ -163,8 +163,8 @@ class Runs:
             return False
         operation = _operation(thread, forms[-1]["run_id"])
         return (
-            await self.book.operation(thread.owner, operation) is None
-            and await self.book.operation(thread.owner, f"{operation}:failed:0") is not None
+            await thread.operation(operation) is None
+            and await thread.operation(f"{operation}:failed:0") is not None
         )
 
 

@@ -89,6 +89,7 @@ IGNORED = {
     "retracted": "it is not active any more",
     "protected": "an operator or the person wrote it, it is pinned, or it rests on the user's words: less trust does not change it",
     "disputed": "the new statement is disputed, and replaces nothing",
+    "readers": "more agents read it than the new statement, which is kept beside it",
     "cycle": "it is the newest memory of a circle of supersessions, and stays",
     "not_formed_again": "the same statement from the same sources was retracted or undone before",
     "pinned": "a person set this field; only people change it",
@@ -236,6 +237,16 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenErasure:
+    """The part of an erasure that a view may see: nothing of records of other agents that depended on it."""
+
+    removed: Mapping[str, int]
+    kept: tuple[UUID, ...]
+    ids: tuple[UUID, ...]
+    superseded: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ErasureReceipt:
     """The result of an erasure: what was removed, where, and which places may still contain it."""
 
@@ -262,6 +273,21 @@ class ErasureReceipt:
     superseded: tuple[UUID, ...] = ()
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = ""
+    #: The part that the target's view may see: what ``as_seen`` takes over. None if the view sees all of it.
+    seen: SeenErasure | None = field(default=None, repr=False, metadata={"internal": True})
+
+    def as_seen(self) -> ErasureReceipt:
+        """Return the receipt as the view may read it that asked for the erasure."""
+        if self.seen is None:
+            return self
+        return replace(
+            self,
+            removed=self.seen.removed,
+            kept=self.seen.kept,
+            ids=self.seen.ids,
+            superseded=self.seen.superseded,
+            seen=None,
+        )
 
     def __repr__(self) -> str:
         parts = [

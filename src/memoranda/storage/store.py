@@ -24,7 +24,7 @@ from memoranda.model.book_rows import (
 )
 from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
-from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Target
+from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
@@ -87,8 +87,8 @@ class Store(ABC):
         era = new_id()
         return await self.write(lambda: apply_batch(batch, era), repeatable=batch.operation is not None)
 
-    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
-        return await self.read(lambda: find_operation(owner, operation), whole=True)
+    async def find_operation(self, owner: Owner, operation: str, by: Actor | None = None) -> Receipt | None:
+        return await self.read(lambda: find_operation(owner, operation, by), whole=True)
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self.read(lambda: ask(q.GetRecords(owner, view, ids)))

@@ -24,6 +24,7 @@ class SyncThread(SyncPart):
     feedback = blocking(ThreadHandle.feedback)
     remember = blocking(ThreadHandle.remember)
     get = blocking(ThreadHandle.get)
+    operation = blocking(ThreadHandle.operation)
     messages = blocking(ThreadHandle.messages)
     newest = blocking(ThreadHandle.newest)
     window = blocking(ThreadHandle.window)

@@ -144,10 +144,10 @@ class Backups:
             left = f"the notes beside the backups are not complete ({exc}); a worker completes them, or the next forget"
             receipt = replace(receipt, left_to_do="; ".join(filter(None, (receipt.left_to_do, left))))
         if not backups or not receipt.still_in:
-            return receipt
+            return receipt.as_seen()
         async with self._rewriting_noted():
             kept = [path for path in receipt.still_in if not await self._rewrite(Path(path), target, receipt)]
-        return replace(receipt, still_in=tuple(kept))
+        return replace(receipt.as_seen(), still_in=tuple(kept))
 
     @asynccontextmanager
     async def _rewriting_noted(self) -> AsyncIterator[None]:

@@ -247,7 +247,9 @@ class Named(RecordVerbs, Generic[N]):
         """True if an operation of this id was applied; its repetition gets the first receipt."""
         if operation is None:
             return False
-        return await self._services.engine.find_operation(self._tenant, operation) is not None
+        return (
+            await self._services.engine.find_operation(self._tenant, operation, as_actor(WHOLE)) is not None
+        )
 
     async def get(self, name: str) -> N | None:
         """Return the record of that name, or None."""

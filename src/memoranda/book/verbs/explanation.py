@@ -28,14 +28,10 @@ async def explain(records: Records, owner: Owner, view: View, id: UUID) -> Why:
     return Why(record, sources, tuple(await records.history(owner, view, id)))
 
 
-async def seen_receipt(records: Records, owner: Owner, view: View, receipt: Receipt) -> Receipt | None:
-    """Return an operation's receipt with the records that a view sees; None for an agent if another one did it."""
+async def seen_receipt(records: Records, owner: Owner, view: View, receipt: Receipt) -> Receipt:
+    """Return an operation's receipt with the records that a view sees."""
     if view.whole:
         return receipt
-    if view.agent is not None:
-        (entry,) = await records.entries(owner, receipt.position - 1, 1)
-        if entry.actor.id != view.agent:
-            return None
     seen = await records.get(owner, view, receipt.ids())
     return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from memoranda.book.input import (
     Only,
     Who,
+    as_actor,
     as_count,
     as_cursor,
     as_filter,
@@ -108,9 +109,11 @@ class Reads:
         )
 
     async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
-        """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or by another agent."""
+        """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or not by this agent."""
         party, view = self._party(owner), as_view(who)
-        receipt = await self._services.engine.find_operation(party, as_text(operation, "operation"))
+        # The person may ask for anybody's operation, and everybody else for their own.
+        by = None if view.whole else as_actor(view)
+        receipt = await self._services.engine.find_operation(party, as_text(operation, "operation"), by)
         return None if receipt is None else await seen_receipt(self._services.engine, party, view, receipt)
 
     def _party(self, owner: str | Owner) -> Owner:

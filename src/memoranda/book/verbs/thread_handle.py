@@ -127,6 +127,11 @@ class ThreadHandle:
         """Return the current version of the thread."""
         return await _seen(self._services, self.owner, self.id, self._view)
 
+    async def operation(self, operation: str) -> Receipt | None:
+        """Return the receipt of an operation id that was used with this handle's view; None if it was never applied."""
+        by, name = as_actor(self._view), as_text(operation, "operation")
+        return await self._services.engine.find_operation(self.owner, name, by)
+
     async def messages(
         self, *, first: int = 1, last: int | None = None, cursor: str | None = None, limit: int = 100
     ) -> Page:

@@ -60,7 +60,8 @@ def json_value(value: Any) -> Any:
 
 def _of_dataclass(value: Any) -> dict[str, Any]:
     assert is_dataclass(value), type(value)
-    own = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
+    shown = [field.name for field in fields(value) if not field.metadata.get("internal")]
+    own = {name: json_value(getattr(value, name)) for name in shown}
     return {**own, "reason": value.reason} if isinstance(value, Ignored) else own
 
 

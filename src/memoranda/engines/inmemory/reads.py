@@ -17,6 +17,7 @@ from memoranda.ports import Scan
 from memoranda.storage import StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage.filters import page_of, start_of
+from memoranda.storage.mentions import mentioned, without_ids
 from memoranda.storage.rows import TAKEN_BACK
 
 
@@ -31,9 +32,17 @@ def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
 
 def _seen(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Record]:
     found = ((id, era.seen(view, id)) for id in ids)
-    return {
+    records = {
         id: kept.record() for id, kept in found if kept is not None and kept.now.row.status != "withdrawn"
     }
+    return _told(era, view, records)
+
+
+def _told(era: Era, view: View, found: dict[UUID, Record]) -> dict[UUID, Record]:
+    """Return the records without the ids in them that the view may not see."""
+    named = mentioned(view, found.values())
+    unseen = frozenset(id for id in named if id in era.records and era.seen(view, id) is None)
+    return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
 
 
 def _scans(on: Session, question: q.ScanRecords) -> list[Page]:
@@ -49,7 +58,8 @@ def _scan(on: Session, asked: Scan) -> Page:
 
     found = sorted(_matching(_era(on, owner), view, filter), key=place, reverse=filter.newest_first)
     rest = [kept for kept in found if (place(kept) < start if filter.newest_first else place(kept) > start)]
-    return page_of(filter, tuple(kept.record() for kept in rest[:limit]), len(rest) <= limit)
+    told = _told(_era(on, owner), view, {kept.id: kept.record() for kept in rest[:limit]})
+    return page_of(filter, tuple(told.values()), len(rest) <= limit)
 
 
 def _count(on: Session, question: q.CountRecords) -> int:
@@ -109,12 +119,14 @@ _NO_FACETS = (None, None, None, None, None, ())
 
 
 def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
-    kept = _era(on, question.owner).seen(question.view, question.id)
+    era, view, id = _era(on, question.owner), question.view, question.id
+    kept = era.seen(view, id)
     if kept is None:
         return []
+    told = [_told(era, view, {id: kept.record(v)} if v.row.body else {}).get(id) for v in kept.versions]
     return [
-        q.SeenVersion(v.row.version, v.position, v.audience, kept.record(v) if v.row.body else None)
-        for v in kept.versions
+        q.SeenVersion(v.row.version, v.position, v.audience, record)
+        for v, record in zip(kept.versions, told, strict=True)
     ]
 
 

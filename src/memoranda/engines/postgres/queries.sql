@@ -125,6 +125,16 @@ CROSS JOIN LATERAL (
     OFFSET 0) AS r
 JOIN seen AS s ON s.no = r.shelf
 
+-- Those of these records of the owner that are on shelves which the view may not see.
+-- name: out_of_view
+WITH seen AS MATERIALIZED ({view})
+SELECT r.id
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT r.id FROM records AS r
+    WHERE r.owner = o.owner AND r.id = ANY(:ids::bytea[]) AND r.shelf <> ALL(o.shelves)
+    OFFSET 0) AS r
+
 -- name: scan_up
 WITH seen AS MATERIALIZED ({view})
 SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (

@@ -16,6 +16,7 @@ from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
+from memoranda.storage.mentions import mentioned, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
 
@@ -106,7 +107,15 @@ async def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
         row[1]: decode(row[0], asked[row[1]], owner, audience_of(*row[2:5]), row[5], row[6], row[7])
         for row in rows
     }
-    return {id: found[raw] for raw, id in asked.items() if raw in found}
+    return await _told(on, owner, view, {id: found[raw] for raw, id in asked.items() if raw in found})
+
+
+async def _told(on: Session, owner: Owner, view: View, found: dict[UUID, Record]) -> dict[UUID, Record]:
+    """Return the records without the ids in them that the view may not see."""
+    ids = [id.bytes for id in mentioned(view, found.values())]
+    rows = await on.all("out_of_view", ids=ids, **parameters(owner, view)) if ids else []
+    unseen = frozenset(UUID(bytes=row[0]) for row in rows)
+    return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
 
 
 async def _on_shelves(
@@ -145,7 +154,8 @@ async def _scan(on: Session, asked: Scan) -> Page:
         decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])
         for row in rows[:limit]
     )
-    return page_of(filter, records, len(rows) <= limit)
+    told = await _told(on, owner, view, {record.id: record for record in records})
+    return page_of(filter, tuple(told.values()), len(rows) <= limit)
 
 
 def _types(filter: Filter) -> list[str]:
@@ -167,6 +177,8 @@ async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersi
     for type_, version, position, recorded_at, body, *readers in rows:
         audience = audience_of(*readers)
         record = decode(type_, id, owner, audience, version, recorded_at, body) if body else None
+        if record is not None:
+            record = (await _told(on, owner, question.view, {id: record}))[id]
         found.append(q.SeenVersion(version, position, audience, record))
     return found
 
@@ -192,6 +204,7 @@ async def _look(is_searched: IsSearched, on: Session, question: q.Look) -> Sight
     if chosen is None:
         return Sight(shelves, None)
     records, served = await _on_shelves(on, owner, seen, chosen)
+    records = await _told(on, owner, question.view, records)
     grounds, _ = await _on_shelves(on, owner, seen, cited_by(records.values()))
     return Sight(shelves, records, served, grounds)
 

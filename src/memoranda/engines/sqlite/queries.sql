@@ -368,6 +368,10 @@ SELECT -u.count, -coalesce(u.used_at, 0), r.id FROM records AS r JOIN uses AS u 
 WHERE r.shelf = :shelf AND r.type = 'memory' AND u.count > 0 AND {conditions}
 ORDER BY 1, 2, 3 LIMIT :limit
 
+-- Those of these records that are on other shelves.
+-- name: out_of_view
+SELECT r.id FROM records AS r WHERE r.id IN ({ids}) AND +r.shelf NOT IN ({shelves})
+
 -- name: numbers_in_view
 SELECT r.id, r.no FROM records AS r
 WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves}) AND r.type = 'memory'

@@ -19,6 +19,7 @@ from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
+from memoranda.storage.mentions import mentioned, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
 
@@ -83,7 +84,16 @@ def _in_shelves(on: Session, name: str, ids: Sequence[bytes], shelves: dict[int,
 
 
 def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
-    return _on_shelves(on, question.owner, visible(on, question.owner, question.view), question.ids)
+    owner, view = question.owner, question.view
+    shelves = visible(on, owner, view)
+    return _told(on, view, shelves, _on_shelves(on, owner, shelves, question.ids))
+
+
+def _told(on: Session, view: View, shelves: dict[int, Seen], found: dict[UUID, Record]) -> dict[UUID, Record]:
+    """Return the records without the ids in them that the view may not see."""
+    ids = [id.bytes for id in mentioned(view, found.values())]
+    unseen = frozenset(UUID(bytes=row[0]) for row in _in_shelves(on, "out_of_view", ids, shelves))
+    return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
 
 
 def _on_shelves(
@@ -122,7 +132,8 @@ def _scan(on: Session, shelves: dict[int, Seen], asked: Scan) -> Page:
         decode(type_, UUID(bytes=id), owner, shelves[shelf].audience, version, recorded_at, body)
         for type_, id, shelf, version, recorded_at, body in rows[:limit]
     )
-    return page_of(filter, records, len(rows) <= limit)
+    told = _told(on, asked.view, shelves, {record.id: record for record in records})
+    return page_of(filter, tuple(told.values()), len(rows) <= limit)
 
 
 def _merged(
@@ -165,16 +176,20 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     owner, id = question.owner, question.id
     shelves = visible(on, owner, question.view)
     found: list[q.SeenVersion] = []
+
+    def tell(record: Record) -> Record:
+        return _told(on, question.view, shelves, {id: record})[id]
+
     for type_, raw, shelf, version, recorded_at, body, _, position in _in_shelves(
         on, "get", [id.bytes], shelves
     ):
         for earlier, written, since, old, *readers in on.all("versions_of", raw):
             audience = audience_of(*readers)
             kept = decode(type_, id, owner, audience, earlier, since, old) if old else None
-            found.append(q.SeenVersion(earlier, written, audience, kept))
+            found.append(q.SeenVersion(earlier, written, audience, kept and tell(kept)))
         audience = shelves[shelf].audience
         now = decode(type_, id, owner, audience, version, recorded_at, body)
-        found.append(q.SeenVersion(version, position, audience, now))
+        found.append(q.SeenVersion(version, position, audience, tell(now)))
     return found
 
 
@@ -193,7 +208,7 @@ def _look(on: Session, question: q.Look) -> Sight:
     chosen = question.choose(shelves)
     if chosen is None:
         return Sight(shelves, None)
-    records = _on_shelves(on, owner, seen, chosen)
+    records = _told(on, question.view, seen, _on_shelves(on, owner, seen, chosen))
     memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
     grounds = _on_shelves(on, owner, seen, cited_by(records.values()))
     return Sight(shelves, records, _uses(on, seen, memories), grounds)

@@ -21,11 +21,10 @@ from memoranda.model.changes import (
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus, quotes_of
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.records import EVERYONE, STRANGERS, Audience, Record, Trust, lowest, narrowest
+from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.values import canonical, refused, request_digest
-from memoranda.storage.decide.protection import protected, protected_from_act
+from memoranda.storage.decide.protection import audience_of, protected, protected_from_act
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.text.scripts import comparable_text
@@ -53,7 +52,7 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
         grounds = grounds or [thread]
     trust = lowest([memory.trust, *(g.trust for g in grounds if hasattr(g, "trust"))])
     memory = memory.changed(
-        audience=_audience(state, change, trust, grounds), trust=trust, recorded_at=state.batch.at
+        audience=audience_of(state, change, trust, grounds), trust=trust, recorded_at=state.batch.at
     )
     if memory.sources and (yield from _refused_before(memory)):
         state.ignore("not_formed_again")
@@ -90,29 +89,6 @@ def supersede(state: BatchState, change: Supersede) -> Deciding[list[Pair]]:
 def _is_protected(state: BatchState, loser: UUID, trust: Trust) -> Deciding[bool]:
     memory = yield from state.find(loser)
     return isinstance(memory, Memory) and (yield from protected(state, memory, trust))
-
-
-def _audience(state: BatchState, change: Remember, trust: Trust, grounds: list[Record]) -> Audience:
-    widest = narrowest((ground.audience for ground in grounds), state.batch.view)
-    if change.audience is None and change.common is not None:
-        follows = change.common.within(widest, state.batch.view) and trust not in STRANGERS
-        if follows and not any(map(is_from_strangers, grounds)):
-            return change.common
-        return widest if change.memory.agent is None else Audience.of_agent(change.memory.agent)
-    if change.audience is None:
-        if grounds:
-            return widest
-        return EVERYONE if change.memory.agent is None else Audience.of_agent(change.memory.agent)
-    if not change.audience.readable_by(state.batch.view):
-        raise InvalidInput(
-            "audience: this view could not read it; choose an audience that includes this view",
-            field="audience",
-        )
-    if not change.audience.within(widest, state.batch.view):
-        raise InvalidInput(
-            "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
-        )
-    return change.audience
 
 
 def _refused_before(memory: Memory) -> Deciding[bool]:
@@ -174,6 +150,8 @@ def _obstacle(state: BatchState, pair: Pair) -> str | None:
         return "unknown"
     if loser.status is MemoryStatus.SUPERSEDED:
         return "superseded"
+    if loser.active and not own_key and not loser.audience.within(winner.audience, state.batch.view):
+        return "readers"  # who reads the old one alone would be left with neither
     return None if loser.active else "retracted"
 
 

@@ -1,10 +1,13 @@
-"""Decides which statements a change of lower trust leaves alone."""
+"""Decides who reads a new statement, and which statements a change of lower trust leaves alone."""
 
 from __future__ import annotations
 
+from memoranda.errors import InvalidInput
+from memoranda.model.changes import Remember
 from memoranda.model.memories import Memory
-from memoranda.model.records import STRANGERS, Trust, lowest
+from memoranda.model.records import EVERYONE, STRANGERS, Audience, Record, Trust, lowest, narrowest
 from memoranda.storage.decide.state import BatchState
+from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.storage.questions import EntriesAt, PositionsTouching
 from memoranda.storage.use_case import Deciding, ask
 
@@ -45,3 +48,28 @@ def written_by_person(state: BatchState, memory: Memory) -> Deciding[bool]:
     positions = yield from ask(PositionsTouching((memory.id,)))
     first = (yield from ask(EntriesAt((min(positions),)))) if positions else []
     return any(entry.actor.kind == "owner" for entry in first)
+
+
+def audience_of(state: BatchState, change: Remember, trust: Trust, grounds: list[Record]) -> Audience:
+    """Return the readers of a new statement: never more than those of each source."""
+    widest = narrowest((ground.audience for ground in grounds), state.batch.view)
+    if change.audience is None and change.common is not None:
+        strange = trust in STRANGERS or any(map(is_from_strangers, grounds))
+        follows = not strange and change.common.within(widest, state.batch.view)
+        if follows or change.memory.agent is None:
+            return change.common
+        return Audience.of_agent(change.memory.agent)
+    if change.audience is None:
+        if grounds:
+            return widest
+        return EVERYONE if change.memory.agent is None else Audience.of_agent(change.memory.agent)
+    if not change.audience.readable_by(state.batch.view):
+        raise InvalidInput(
+            "audience: this view could not read it; choose an audience that includes this view",
+            field="audience",
+        )
+    if not change.audience.within(widest, state.batch.view):
+        raise InvalidInput(
+            "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
+        )
+    return change.audience

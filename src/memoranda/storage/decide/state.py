@@ -10,7 +10,7 @@ from uuid import UUID
 from memoranda.errors import Conflict, Erased, NotFound, OperationReused, Stale
 from memoranda.model.changes import Batch, JobDraft
 from memoranda.model.language_models import Usage
-from memoranda.model.ledger import USED, Entry, Ignored, Line, Receipt, ReceiptItem, Verb
+from memoranda.model.ledger import USED, Actor, Entry, Ignored, Line, Receipt, ReceiptItem, Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.records import Owner, Record, owner_digest_parts
@@ -48,6 +48,11 @@ def operation_of(secret: bytes, owner: Owner, operation: str, request: bytes) ->
         *brought(secret, owner, portable),
         portable,
     )
+
+
+def actors_operation(operation: str, actor: Actor) -> str:
+    """Return the id under which an actor's operation is stored if another actor used the same id before."""
+    return "\0".join((operation, actor.kind, actor.id or ""))
 
 
 def brought(secret: bytes, owner: Owner, portable: tuple[bytes, bytes]) -> tuple[bytes, bytes]:

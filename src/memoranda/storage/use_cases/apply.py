@@ -8,19 +8,21 @@ from uuid import UUID
 
 from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import OPERATION, Entry, Receipt
+from memoranda.model.ledger import OPERATION, Actor, Entry, Receipt
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.state import (
+    OperationDigests,
     Put,
+    actors_operation,
     held_gain,
     operation_of,
     receipt_of,
     refuse_old_era,
     repeated,
 )
-from memoranda.storage.questions import Base, ByOperation, Secret
+from memoranda.storage.questions import Applied, Base, ByOperation, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import OwnersOfRecords
 from memoranda.storage.use_case import Deciding, ask
@@ -33,8 +35,9 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
     base = yield from ask(Base(batch.owner))
     operation = None
     if batch.operation is not None:
-        operation = operation_of(base.secret, batch.owner, batch.operation, batch.request)
-        found = yield from ask(ByOperation(operation.id, operation.brought_id))
+        operation, found = yield from _applied(
+            base.secret, batch.owner, batch.operation, batch.request, batch.actor
+        )
         if found is not None:
             return repeated(found.entry, batch.owner, operation, ended=found.ended)
     refuse_old_era(batch.era, base.era)
@@ -102,10 +105,25 @@ def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:
     return joined.values()
 
 
-def find_operation(owner: Owner, operation: str) -> Deciding[Receipt | None]:
-    """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased."""
-    digests = operation_of((yield from ask(Secret())), owner, operation, b"")
+def _applied(
+    secret: bytes, owner: Owner, operation: str, request: bytes, actor: Actor | None
+) -> Deciding[tuple[OperationDigests, Applied | None]]:
+    """Return the digests of an operation id as this actor uses it, and the entry that has them, if there is one."""
+    digests = operation_of(secret, owner, operation, request)
     found = yield from ask(ByOperation(digests.id, digests.brought_id))
+    if actor is None or found is None or found.ended or found.entry.actor == actor:
+        return digests, found
+    # An id is known to whoever used it, and to nobody else.
+    digests = operation_of(secret, owner, actors_operation(operation, actor), request)
+    return digests, (yield from ask(ByOperation(digests.id, digests.brought_id)))
+
+
+def find_operation(owner: Owner, operation: str, by: Actor | None = None) -> Deciding[Receipt | None]:
+    """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased.
+
+    With ``by`` only an operation of this actor is found.
+    """
+    _, found = yield from _applied((yield from ask(Secret())), owner, operation, b"", by)
     if found is None or found.ended:
         return None
     return receipt_of(found.entry, owner, repeated=True)

@@ -9,10 +9,10 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda.errors import NotFound
-from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, Target, Verb
+from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, SeenErasure, Target, Verb
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.values import keyed
-from memoranda.storage.decide.state import Put, held_gain
+from memoranda.storage.decide.state import Put, held_gain, load_all
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
 from memoranda.storage.rows import encode, load_entry_body
 from memoranda.storage.upkeep_questions import (
@@ -82,12 +82,14 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
         repeated = tuple(id for id in dict.fromkeys(plan.unknown) if id in before)
         _refuse_unknown([id for id in plan.unknown if id not in before])
     removed: Counter[str] = Counter()
+    seen = yield from _seen(base, target, plan)
     if plan.doomed or plan.aged or target.everything:
         removed = yield from _carry_out(base, target, plan, at, upkeep)
     return ErasureReceipt(
         owner=target.owner,
         at=at,
         removed=dict(+removed),
+        seen=seen,
         kept=tuple(plan.stripped),
         state="complete",
         repeated=repeated,
@@ -95,6 +97,30 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
         era=base.era if target.everything else None,
         superseded=tuple(plan.superseded),
     )
+
+
+def _seen(base: OwnerBase, target: Target, plan: ErasurePlan) -> Deciding[SeenErasure | None]:
+    """Return the part of the erasure that the target's view may see; None if that is all."""
+    if target.view.whole:
+        return None
+    older = yield from load_all(plan.superseded)
+
+    def those(records: dict[UUID, Record]) -> dict[UUID, Record]:
+        return {
+            id: record
+            for id, record in records.items()
+            if record.owner == target.owner and record.audience.readable_by(target.view)
+        }
+
+    part = ErasurePlan(doomed=those(plan.doomed), stripped=those(plan.stripped))
+    superseded = tuple(those(older))
+    whole = (len(plan.doomed), len(plan.stripped), len(plan.superseded))
+    if whole == (len(part.doomed), len(part.stripped), len(superseded)):
+        return None
+    removed = Counter(record.type.value for record in part.doomed.values())
+    yield from _loss(base, part, removed)
+    yield from _jobs(part, (), removed)
+    return SeenErasure(dict(+removed), tuple(part.stripped), tuple(part.doomed), superseded)
 
 
 def _erased_before(ids: Sequence[UUID]) -> Deciding[frozenset[UUID]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from memoranda.errors import Erased, LimitReached, NotAllowed, NotFound
@@ -27,6 +29,7 @@ from memoranda.testing.builders import (
     AT_B,
     BEN,
     FOR_A,
+    FOR_B,
     GUIDE,
     START,
     Follower,
@@ -340,3 +343,25 @@ class ErasureSuite(Suite):
         await engine.erase(Target(BEN, WHOLE, Actor("owner"), everything=True), START)
         past = await engine.erasures()
         assert (past.eras, tea in past.records) == ((entry.era,), True)
+
+    async def test_a_receipt_tells_an_agent_nothing_of_what_others_concluded(self, engine: Engine) -> None:
+        async def said(owner: Owner) -> tuple[UUID, UUID]:
+            at_a = Pen(engine, owner, view=AT_A)
+            thread = await at_a.open(audience=EVERYONE, agent="a")
+            tea, cake = await at_a.say(thread, "tea", "cake", agent="a")
+            await at_a.remember("likes tea", sources=(tea,), agent="a", audience=FOR_A)
+            return tea, cake
+
+        tea, cake = await said(ANN)
+        at_b = Pen(engine, view=AT_B)
+        theirs = await at_b.remember("drinks too much tea", sources=(tea,), agent="b", audience=FOR_B)
+        both = await at_b.remember("eats at noon", sources=(tea, cake), agent="b", audience=FOR_B)
+        receipt = await Pen(engine, view=AT_A).erase(tea)
+        assert theirs in receipt.ids and receipt.kept == (both,)
+        assert await Pen(engine).find(theirs) is None
+        other, _ = await said(BEN)
+        alone = await Pen(engine, BEN, view=AT_A).erase(other)
+        shown = receipt.as_seen()
+        assert (shown.removed, shown.kept, len(shown.ids)) == (alone.removed, (), len(alone.ids))
+        assert theirs not in shown.ids
+        assert alone.as_seen() is alone

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from memoranda.errors import Conflict, InvalidInput, NotFound
-from memoranda.model.changes import Amend, ChangeAudience, Confirm, Retract, Supersede
+from memoranda.model.changes import Amend, ChangeAudience, Confirm, RecordEpisode, Retract, Supersede
 from memoranda.model.memories import MemoryStatus
-from memoranda.model.records import EVERYONE, WHOLE, Audience, Trust
+from memoranda.model.records import EVERYONE, WHOLE, Audience, Trust, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
-from memoranda.testing.builders import AT_A, AT_B, BEN, FOR_A, FOR_B, START, Follower, Pen
+from memoranda.testing.builders import AT_A, AT_B, BEN, FOR_A, FOR_B, START, Follower, Pen, an_episode
 from memoranda.testing.suite import Suite
 
 DAY = timedelta(days=1)
@@ -304,3 +305,46 @@ class MemorySuite(Suite):
         assert (await pen.write(pen.remembering("she likes tea", sources=(two,)))).items
         assert (await pen.write(pen.remembering("she likes cake", sources=(one,)))).items
         assert (await pen.write(pen.remembering("She likes tea."))).items
+
+    async def test_a_statement_for_fewer_readers_replaces_none_for_more(self, engine: Engine) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        old = await pen.remember("lives in York", audience=EVERYONE)
+        new = at_a.remembering("lives in Rome", agent="a", audience=FOR_A, supersedes=(old,))
+        receipt = await at_a.write(new)
+        assert [(part.code, part.id) for part in receipt.ignored] == [("readers", old)]
+        assert [part.code for part in (await at_a.write(Supersede(old, receipt.id))).ignored] == ["readers"]
+        for view in (AT_A, AT_B, WHOLE):
+            assert old in {one.id for one in await pen.scan(view, statuses=frozenset({"active"}))}
+        wider = at_a.remembering("lives in Oslo", agent="a", audience=EVERYONE, supersedes=(old, receipt.id))
+        assert (await at_a.write(wider)).ignored == ()
+        assert [one.id for one in await pen.scan(statuses=frozenset({"active"}))] == [wider.memory.id]
+        assert (await engine.verify()).faults == ()
+
+    async def test_a_record_names_to_a_view_no_record_that_it_may_not_see(self, engine: Engine) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        seen = await pen.remember("drinks tea", audience=EVERYONE, agent="a")
+        hidden = await pen.remember("drinks gin", audience=EVERYONE, agent="a")
+        lost = await pen.remember("drinks ale", audience=FOR_A, agent="a")
+        of_a: dict[str, Any] = {"audience": EVERYONE, "agent": "a"}
+        new = at_a.remembering("drinks", sources=(seen, hidden), supersedes=(lost,), **of_a)
+        await at_a.write(new)
+        await at_a.write(ChangeAudience(hidden, FOR_A))
+        done = an_episode(pen.owner, "Toast", sources=(seen, hidden))
+        await at_a.write(RecordEpisode(done, b""))
+        await pen.write(ChangeAudience(seen, EVERYONE))
+
+        async def told(view: View) -> list[Any]:
+            got = (await engine.get(pen.owner, view, [new.memory.id]))[new.memory.id]
+            listed = [one for one in await pen.scan(view) if one.id == new.memory.id]
+            (step,) = await engine.history(pen.owner, view, new.memory.id)
+            sight = await engine.look(pen.owner, view, lambda _: None, lambda _: [new.memory.id])
+            assert sight.records is not None
+            return [got, *listed, step.record, *sight.records.values()]
+
+        for record in await told(AT_B):
+            assert (record.sources, record.supersedes) == ((seen,), ())
+        for view in (AT_A, WHOLE):
+            for record in await told(view):
+                assert (record.sources, record.supersedes) == ((seen, hidden), (lost,))
+        assert await engine.get(pen.owner, AT_B, [lost, hidden, done.id]) == {}
+        assert (await engine.verify()).faults == ()

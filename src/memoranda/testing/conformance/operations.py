@@ -12,7 +12,7 @@ import pytest
 
 from memoranda.errors import Erased, NotFound, OperationReused
 from memoranda.model.changes import ERROR_LENGTH, Amend, ChangeAudience, Job, JobDraft, JobState, Retract
-from memoranda.model.ledger import Verb
+from memoranda.model.ledger import Actor, Verb
 from memoranda.model.memories import MemoryStatus
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Audience, Limits, RecordType, View
@@ -54,6 +54,28 @@ class OperationSuite(Suite):
             receipt = await pen.write(pen.remembering("tea"), operation="one", request=pen.owner.id.encode())
             assert not receipt.repeated
             assert await engine.find_operation(pen.owner, "one") == replace(receipt, repeated=True)
+
+    async def test_an_id_of_one_agent_is_free_for_another(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        agents = [Actor("agent", name) for name in ("a", "b")]
+        first, second = [
+            await pen.write(
+                pen.remembering(f"of {agent.id}"), operation="one", request=agent.kind.encode(), actor=agent
+            )
+            for agent in agents
+        ]
+        assert not second.repeated and first.ids() != second.ids()
+        for agent, receipt in zip(agents, (first, second), strict=True):
+            again = await pen.write(
+                pen.remembering("again"), operation="one", request=agent.kind.encode(), actor=agent
+            )
+            assert again == replace(receipt, repeated=True)
+            assert await engine.find_operation(pen.owner, "one", agent) == again
+            with pytest.raises(OperationReused):
+                await pen.write(pen.remembering("x"), operation="one", request=b"x", actor=agent)
+        assert await engine.find_operation(pen.owner, "one", Actor("agent", "c")) is None
+        assert len(await pen.scan()) == 2
+        assert (await engine.verify()).faults == ()
 
     async def test_a_refused_operation_leaves_its_id_free(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -18,7 +18,7 @@ from memoranda.model.changes import (
     SetThread,
 )
 from memoranda.model.messages import Feedback, ThreadStatus
-from memoranda.model.records import EVERYONE, RecordType, Trust
+from memoranda.model.records import EVERYONE, Audience, RecordType, Trust, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import (
@@ -199,6 +199,18 @@ class ThreadSuite(Suite):
         twice = await pen.write(*(OpenThread(a_thread(pen.owner, name="order 8")) for _ in range(2)))
         assert [part.code for part in twice.ignored] == ["present"]
         assert len(twice.items) == 1
+
+    async def test_each_audience_has_a_thread_of_its_own_under_one_name(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        groups = [Audience.of_groups(names) for names in (["g1"], ["g1", "g2"])]
+        threads = {each: await pen.open(name="order 9", audience=each) for each in (EVERYONE, FOR_A, *groups)}
+        assert len(set(threads.values())) == 4
+        at_a = Pen(engine, view=View(agent="a", groups=("g1",)))
+        for audience, thread in threads.items():
+            # The view reads all the others of that name, too.
+            again = await at_a.write(OpenThread(a_thread(pen.owner, name="order 9", audience=audience)))
+            assert (again.items, [part.id for part in again.ignored]) == ((), [thread])
+        assert await Pen(engine, view=AT_B).open(name="order 9", audience=FOR_B) not in threads.values()
 
     async def test_a_name_tells_nothing_of_an_unseen_thread_that_has_it(self, engine: Engine) -> None:
         pen = Pen(engine)
