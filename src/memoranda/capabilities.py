@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 import numpy as np
@@ -17,7 +17,6 @@ from memoranda.model.ledger import Erasures
 from memoranda.model.passages import PassageRows
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, View
-from memoranda.ports import Engine
 
 T = TypeVar("T")
 
@@ -126,7 +125,7 @@ class SearchesLargeShelves(Protocol):
 class ReadsOneMoment(Protocol):
     """An engine that can read the whole book as it was at one moment, while others write."""
 
-    async def at_one_moment(self, work: Callable[[Engine], Awaitable[T]]) -> T:
+    async def at_one_moment(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """Call ``work`` with an engine that reads one snapshot and writes nothing; again from its beginning if the server was lost."""
 
 

@@ -236,7 +236,7 @@ class Maintenance(Protocol):
         """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
 
     async def verify(self, progress: Progress | None = None, tenant: str | None = None) -> Findings:
-        """Compare every record with the ledger, for one tenant or for the book; only the latter checks tables."""
+        """Compare every record of the book or of one tenant with the ledger, and check all tables."""
 
     async def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
         """Recompute everything that code derives from stored records, except terms; commits some records at a time."""

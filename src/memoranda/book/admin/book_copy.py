@@ -273,7 +273,7 @@ class CopyRun:
 
 
 async def copy_unchanging(source: Engine, target: Engine, progress: Progress | None) -> None:
-    """Copy a book that nobody can change meanwhile, such as a snapshot, to a new place, and compare both."""
+    """Copy a snapshot of a book to a new place, and compare both."""
     here, copy = await source.whereabouts(), uuid4().hex
     if here.departure is not None:
         raise moved(here.departure)

@@ -52,7 +52,9 @@ def parsed_line(text: object) -> dict[str, Any] | str:
 #: What the first line of an export says that it is, and what exports of the product's earlier name said.
 FORMAT = "memoranda"
 FORMATS = (FORMAT, "commonplace")
-FORMAT_VERSION = 1
+#: Since version 2 the lines of owners have digests.
+FORMAT_VERSION = 2
+_FIRST_VERSION = 1
 
 
 #: The order in which records of several types can be taken in, each resting only on what came before.
@@ -71,7 +73,9 @@ class ImportReport:
     records: Counter[str] = field(default_factory=Counter)
     #: Why records were left out → how many.
     ignored: Counter[str] = field(default_factory=Counter)
-    #: Lines that could not be read: line number and reason.
+    #: Owners whose lines could not be checked for changes, because the file's key is not known here.
+    unchecked: int = 0
+    #: Lines that could not be read, or were changed: line number and reason.
     errors: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -83,12 +87,16 @@ class _Part:
     lines: list[dict[str, Any]]
     #: The number of each line in the file.
     numbers: list[int]
+    #: The digest of each line; None if it has none.
+    digests: list[str | None]
     #: A line of it could not be read, and was reported: nothing of this owner is taken in.
     refused: bool = False
 
     def add(self, number: int, line: dict[str, Any]) -> None:
         """Add a line of the export."""
         if not self.refused:
+            digest = line.pop(export_format.DIGEST, None)
+            self.digests.append(digest if isinstance(digest, str) else None)
             self.lines.append(line)
             self.numbers.append(number)
 
@@ -97,6 +105,7 @@ class _Part:
         self.refused = True
         self.lines.clear()
         self.numbers.clear()
+        self.digests.clear()
 
     def fault(self, exc: MemorandaError) -> tuple[int, str]:
         """Return the number of the faulty line in the export, and what is wrong with it."""
@@ -119,8 +128,9 @@ class Transfer:
             raise NotAllowed(
                 f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"
             )
+        secret = (await self._engine.whereabouts()).secret
         head = {"line": "head", "format": FORMAT, "version": FORMAT_VERSION, "tenant": self._tenant}
-        yield json.dumps(head)
+        yield json.dumps({**head, "key": export_format.key_name(secret)})
         if owner is None:
             yield json.dumps(export_format.book_line(await self._book()), ensure_ascii=False)
         exported = 0
@@ -128,8 +138,10 @@ class Transfer:
             whole = await self._engine.owner_pieces(party)
             if whole is not None:
                 exported += 1
+                era = str(UUID(bytes=whole.frame.era))
                 for line in export_format.owner_lines(whole, private=owner is None):
-                    yield json.dumps(line, ensure_ascii=False)
+                    digest = export_format.line_digest(secret, era, json.loads(json.dumps(line)))
+                    yield json.dumps({**line, export_format.DIGEST: digest}, ensure_ascii=False)
         yield json.dumps({"line": "last", "owners": exported})
 
     async def _book(self) -> export_format.BookDump:
@@ -189,6 +201,8 @@ class _Intake:
         self._parts = 0
         #: The key of the digests in the file; unknown in the export of one owner.
         self._secret = b""
+        #: The name of that key.
+        self._key: object = None
         self._ended = False
         self._book_seen = False
         self._astray = False
@@ -196,7 +210,7 @@ class _Intake:
     async def take(self, number: int, text: str) -> None:
         """Process one line of the export."""
         if number == 1:
-            _check_head(text)
+            self._key = _check_head(text).get("key")
             return
         if isinstance(text, str) and not text.strip():
             return
@@ -211,7 +225,8 @@ class _Intake:
             self._leave_unended()
             self._astray = False
             self._parts += 1
-            self._part = _Part(number, [line], [number])
+            self._part = _Part(number, [], [], [])
+            self._part.add(number, line)
         elif line["line"] == "last":
             self._leave_unended()
             self._ended = True
@@ -283,6 +298,8 @@ class _Intake:
                 raise export_format.broken(0, "the file has this owner already: give each owner once")
             self.owners.add(owner)
             dump = export_format.parse(owner, part.lines)
+            if await self._is_changed(part, str(dump.era)):
+                return
             if not await self._adopt(dump):
                 await self._merge(dump, part)
             self.report.owners += 1
@@ -292,6 +309,26 @@ class _Intake:
             number, reason = part.fault(exc)
             named = f"{part.lines[0].get('kind')} {part.lines[0].get('id')}"
             self._error(number, f"owner {named:.80}: {reason}")
+
+    async def _is_changed(self, part: _Part, era: str) -> bool:
+        """Report each line that was changed after the export; if the file's key is not known, report that instead."""
+        known = (self._secret, (await self._engine.whereabouts()).secret)
+        secret = next((key for key in known if key and export_format.key_name(key) == self._key), None)
+        if secret is None:
+            self.report.unchecked += 1
+            return False
+        made = [export_format.line_digest(secret, era, line) for line in part.lines]
+        changed = [
+            number
+            for number, here, there in zip(part.numbers, made, part.digests, strict=True)
+            if here != there
+        ]
+        for number in changed:
+            self._error(
+                number,
+                "this line was changed after the export, so nothing of its owner was imported: export again",
+            )
+        return bool(changed)
 
     async def _adopt(self, dump: export_format.OwnerDump) -> bool:
         """Import an owner whole; False if this book has, or had, the owner or any of the owner's records."""
@@ -348,9 +385,10 @@ def _refuse_file(reason: str) -> NoReturn:
     raise InvalidInput(f"file: {reason}", field="file")
 
 
-def _check_head(text: object) -> None:
+def _check_head(text: object) -> dict[str, Any]:
     head = parsed_line(text)
     if isinstance(head, str) or head["line"] != "head" or head.get("format") not in FORMATS:
         _refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
-    if head.get("version") != FORMAT_VERSION:
-        _refuse_file(f"export format {head.get('version')}; this program reads {FORMAT_VERSION}")
+    if head.get("version") not in (_FIRST_VERSION, FORMAT_VERSION):
+        _refuse_file(f"export format {head.get('version')}; this program reads up to {FORMAT_VERSION}")
+    return head

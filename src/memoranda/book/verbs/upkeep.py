@@ -33,9 +33,9 @@ class Upkeep:
     async def verify(
         self, progress: Callable[[int, int], None] | None = None, *, whole: bool = False
     ) -> Findings:
-        """Compare every record of this book's tenant with the ledger and return the findings.
+        """Compare every record of this book's tenant with the ledger, check all tables, and return the findings.
 
-        With ``whole``, which is for operators, verify the records of all tenants, and the tables that have no tenant.
+        With ``whole``, which is for operators, verify the records of all tenants.
         """
         return await self._services.engine.verify(progress, None if whole else self._services.tenant)
 

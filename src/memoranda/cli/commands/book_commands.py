@@ -40,7 +40,7 @@ async def _init(session: Session) -> BookFacts:
 def verify_command(session: Session) -> None:
     """Check every record against the ledger, the list of all changes; exit code 1 if a record differs from it.
 
-    With --tenant only that tenant's records are checked, and not the tables that belong to no tenant.
+    With --tenant only that tenant's records are checked, and all tables.
     """
     found = session.run(_verify(session))
     if not session.print_json({"whole": not found.faults, "findings": found}):

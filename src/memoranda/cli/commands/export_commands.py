@@ -119,5 +119,10 @@ def _print_report(printer: Printer, report: ImportReport) -> None:
         printer.table([Column("IMPORTED"), Column("NUMBER", right=True)], rows)
     for reason, number in report.ignored.items():
         printer.say(f"left out: {number} ({IGNORED.get(reason, reason)})", "warning")
+    if report.unchecked:
+        printer.say(
+            f"not checked for changes: {report.unchecked} owners, for this book does not have the key of the file",
+            "warning",
+        )
     for line, reason in report.errors:
         printer.say(f"line {line}: {reason}" if line else reason, "bad")

@@ -1,0 +1,95 @@
+"""A line of an export that was changed is noticed where the key of its digests is known, and otherwise said to be unchecked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memoranda
+
+CHANGES: dict[str, Any] = {
+    "content": "Lives in Rome",
+    "audience": {"kind": "global"},
+    "trust": "operator",
+}
+
+
+async def lines_of(book: memoranda.Book, owner: str | None) -> list[str]:
+    await book.remember("ana", "Lives in Bonn", agent="coach", trust="web", audience="self")
+    await book.remember("ben", "Plays the horn", agent="coach")
+    return [line async for line in book.export(owner)]
+
+
+def changed(lines: list[str], field: str) -> tuple[list[str], int]:
+    """Change one field of ana's memory; return the lines and the number of the changed one."""
+    place = next(n for n, line in enumerate(lines) if "Lives in Bonn" in line)
+    line = json.loads(lines[place])
+    line["record"][field] = CHANGES[field]
+    return [*lines[:place], json.dumps(line), *lines[place + 1 :]], place + 1
+
+
+@pytest.mark.parametrize("owner", ["ana", None])
+@pytest.mark.parametrize("field", CHANGES)
+async def test_a_changed_line_is_left_out_and_reported_where_the_key_is_known(
+    book: memoranda.Book, tmp_path: Path, owner: str | None, field: str
+) -> None:
+    lines, number = changed(await lines_of(book, owner), field)
+    async with memoranda.open(tmp_path / "new.db") as new:
+        if owner is not None:
+            # The key comes with an export of the whole book.
+            await new.import_([line async for line in book.export()])
+            await new.forget("ana", everything=True, view="owner")
+        report = await new.import_(lines)
+        assert [(line, "was changed" in why) for line, why in report.errors] == [(number, True)]
+        assert report.unchecked == 0
+        assert await new.count("ana", view="owner") == 0
+        assert (await new.count("ben", view="owner")) == 1
+    # Nor does the book that wrote it take it.
+    assert [line for line, _ in (await book.import_(lines)).errors] == [number]
+
+
+async def test_a_line_of_another_owner_or_without_its_digest_is_a_changed_line(
+    book: memoranda.Book, tmp_path: Path
+) -> None:
+    lines = await lines_of(book, None)
+    place = next(n for n, line in enumerate(lines) if "Lives in Bonn" in line)
+    bare = json.loads(lines[place])
+    del bare["digest"]
+    ben = next(n for n, line in enumerate(lines) if json.loads(line).get("id") == "ben")
+    renamed = {**json.loads(lines[ben]), "id": "carl"}
+    lines = [
+        *lines[:place],
+        json.dumps(bare),
+        *lines[place + 1 : ben],
+        json.dumps(renamed),
+        *lines[ben + 1 :],
+    ]
+    async with memoranda.open(tmp_path / "new.db") as new:
+        report = await new.import_(lines)
+        assert [line for line, _ in report.errors] == [place + 1, ben + 1]
+        assert await new.owners() == []
+
+
+async def test_an_import_says_that_it_could_not_check_lines(book: memoranda.Book, tmp_path: Path) -> None:
+    lines, _ = changed(await lines_of(book, "ana"), "content")
+    async with memoranda.open(tmp_path / "new.db") as new:
+        report = await new.import_(lines)
+        assert (report.adopted, report.unchecked, report.errors) == (1, 1, [])
+        assert (await new.verify()).faults == ()
+
+
+async def test_an_export_of_an_earlier_version_is_read_and_said_to_be_unchecked(
+    book: memoranda.Book, tmp_path: Path
+) -> None:
+    old = []
+    for line in [json.loads(line) for line in await lines_of(book, None)]:
+        line.pop("digest", None)
+        if line["line"] == "head":
+            line = {"line": "head", "format": "memoranda", "version": 1, "tenant": "default"}
+        old.append(json.dumps(line))
+    async with memoranda.open(tmp_path / "new.db") as new:
+        report = await new.import_(old)
+        assert (report.adopted, report.unchecked, report.errors) == (2, 2, [])
