@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import memoranda
 from memoranda import InvalidInput, NotAllowed
 from memoranda.model.memories import Memory
+from memoranda.model.records import OwnerKind
 from tests.conftest import HandClock
 
 TOOL = {"trust": "tool"}
@@ -168,3 +170,58 @@ async def test_the_person_sees_who_reads_how_much_and_an_agent_does_not(
         ]
         with pytest.raises(NotAllowed, match="view='owner'"):
             await book.readers("ana", agent="coach")
+
+
+async def test_a_global_key_keeps_its_first_author_and_history_names_who_wrote(
+    address: str, clock: HandClock
+) -> None:
+    async with memoranda.open(address, clock=clock) as book:
+        how = {"key": "city", "audience": "global"}
+        first = await book.remember("ana", "Lives in York", agent="coach", **how)  # type: ignore[arg-type]
+        new = await book.remember("ana", "Lives in Rome", agent="tutor", **how)  # type: ignore[arg-type]
+        record = await book.get("ana", new.id, agent="guide")
+        assert isinstance(record, Memory) and (record.agent, record.supersedes) == ("coach", (first.id,))
+        assert [step.actor.id for step in (await book.why("ana", new.id, agent="guide")).history] == ["tutor"]
+        # The author of the key may forget it, and who wrote to it may not.
+        with pytest.raises(NotAllowed):
+            await book.forget("ana", new.id, agent="tutor")
+        own = await book.remember("ana", "Likes Rome", agent="tutor", key="likes", audience="global")
+        assert isinstance(kept := await book.get("ana", own.id, agent="coach"), Memory)
+        assert kept.agent == "tutor"
+        await book.forget("ana", [new.id, first.id], agent="coach")
+
+
+async def test_memories_of_a_group_are_shown_to_an_agent_whose_view_names_the_group(
+    address: str, clock: HandClock
+) -> None:
+    async with memoranda.open(address, clock=clock) as book:
+        team = memoranda.Owner(kind=OwnerKind.GROUP, id="blue")
+        await book.remember(team, "Releases are on Monday", key="release", agent="lead", audience="global")
+        await book.remember(team, "Thinks of leaving", agent="lead")
+        other = memoranda.Owner(kind=OwnerKind.GROUP, id="red")
+        await book.remember(other, "Is behind schedule", agent="lead", audience="global")
+        await book.remember("ana", "Likes tea", agent="coach")
+        seen = await book.context("ana", "When is the release?", agent="coach", groups=["blue"])
+        (block,) = [block for block in seen.blocks if block.name == "group_memories"]
+        assert 'of group "blue", key: "release"] Releases are on Monday' in block.text
+        assert "leaving" not in seen.text and "behind" not in seen.text and "Likes tea" in seen.text
+        for who in ({"agent": "coach"}, {"agent": "coach", "groups": ["green"]}, {"view": "owner"}):
+            without = await book.context("ana", "When is the release?", **who)
+            assert "release" not in without.text.lower().replace("<", "")
+
+
+async def test_a_read_that_is_empty_because_of_its_view_tells_the_developer_and_no_agent(
+    address: str, clock: HandClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with memoranda.open(address, clock=clock) as book:
+        await book.remember("ana", "Likes tea", agent="coach")
+        await book.profile.patch("ana", {"name": "Ana"}, agent="coach")
+        caplog.set_level(logging.DEBUG, "memoranda.view")
+        assert (await book.context("ana", agent="tutor")).text == ""
+        assert await book.profile.get("ana", agent="tutor") == {}
+        assert (await book.about("ana", agent="tutor")).records == {}
+        assert [line.split(":")[0] for line in caplog.messages] == [
+            "context found nothing",
+            "profile found nothing",
+            "about found nothing",
+        ]

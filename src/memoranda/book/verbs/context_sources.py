@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memoranda.book.agent_wishes import ContextSettings
 from memoranda.book.input import as_count, as_counter, as_id, as_limit, as_names, as_text, as_types
 from memoranda.book.services import Services
+from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
 from memoranda.errors import InvalidInput
 from memoranda.formation.formation_settings import CONTEXT
@@ -135,6 +136,8 @@ _LABEL, _BYTES_A_TOKEN = 12, 6
 #: So much of a turn is enough of a question.
 _QUESTION = 2000
 _MOST = 1000
+#: As many of a view's groups have their memories read.
+_GROUPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,8 @@ class _Beside:
     kept: Sequence[Record]
     #: Newest first, as the following.
     newest: Sequence[Memory]
+    #: Memories of the groups that the view names, pinned ones first.
+    of_groups: Sequence[Memory]
     episodes: Sequence[Episode]
     #: What the agent has learnt, as far as it may serve this owner.
     learnt: Sequence[ExperienceLine]
@@ -196,6 +201,7 @@ class Contexts:
             experience=beside.learnt,
             profile=profile,
             memories=memories,
+            group_memories=beside.of_groups,
             episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
             passages=passages,
             echoes=echoes,
@@ -208,8 +214,16 @@ class Contexts:
             now="" if request.zone is None else now_line(now, request.zone),
         )
         context = Composer(material, request.budget, request.count).compose()
+        if not context.blocks:
+            only = Filter(types=request.types - {RecordType.EXPERIENCE})
+            await log_narrow_view(self._services.engine, owner, view, only, "context")
         placed = set(context.memories)
         return context, [memory for memory in memories if memory.id in placed]
+
+    def _groups(self, view: View) -> list[Owner]:
+        """Return the groups of a view as owners: the application names them, so it lets the agent read what is theirs."""
+        names = view.groups[:_GROUPS]
+        return [Owner(tenant=self._services.tenant, kind=OwnerKind.GROUP, id=name) for name in names]
 
     async def _beside(self, owner: Owner, view: View, request: ContextRequest) -> _Beside:
         """Read everything a context includes besides the answers to its question, in one call to the engine."""
@@ -217,6 +231,11 @@ class Contexts:
         scans = [Scan(owner, view, replace(_KEPT, types=_KEPT_TYPES & types), None, _MOST)]
         if RecordType.MEMORY in types:
             scans.append(Scan(owner, view, replace(_NEWEST, kinds=request.kinds), None, request.limit))
+            scans += [
+                Scan(group, view, replace(_NEWEST, kinds=request.kinds), None, request.limit)
+                for group in self._groups(view)
+                if group != owner
+            ]
         if request.question is None and RecordType.EPISODE in types:
             scans.append(Scan(owner, view, _LAST_EPISODES, None, max(request.limit // 4, 1)))
         if view.agent is not None and RecordType.EXPERIENCE in types:
@@ -242,7 +261,10 @@ class Contexts:
             )
         return _Beside(
             kept=pages[0].records,
-            newest=those_of(Memory, read),
+            newest=[memory for memory in those_of(Memory, read) if memory.owner == owner],
+            of_groups=_chosen(
+                [memory for memory in those_of(Memory, read) if memory.owner != owner], request.limit
+            ),
             episodes=those_of(Episode, read),
             learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],
             turns=turns,

@@ -23,6 +23,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
+from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.context_sources import check_context_settings
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.schemas.definitions import (
@@ -75,6 +76,9 @@ class Profiles(RecordVerbs):
         """Return the profile documents of a schema that a view may read."""
         party = as_owner(owner, self._services.tenant)
         found = await self._all(party, as_view(who), Filter(types=frozenset({RecordType.PROFILE})), 1000)
+        if not found:
+            of_profiles = Filter(types=frozenset({RecordType.PROFILE}))
+            await log_narrow_view(self._services.engine, party, as_view(who), of_profiles, "profile")
         documents = [cast(ProfileDocument, record) for record in found]
         return [document for document in documents if document.schema_name == schema]
 

@@ -27,7 +27,7 @@ from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.explanation import explain, seen_receipt
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.query import HistoryStep, Page, Why
+from memoranda.model.query import Filter, HistoryStep, Page, Why
 from memoranda.model.records import Owner, Record
 
 
@@ -66,7 +66,11 @@ class Reads:
 
     async def about(self, owner: str | Owner, *, limit: int = 100, **who: Unpack[Who]) -> About:
         """Return what is known about an owner in one call: profile, the newest memories with sources and readers, counts."""
-        return await about(self._services.engine, self._party(owner), as_view(who), as_limit(limit))
+        party, view = self._party(owner), as_view(who)
+        found = await about(self._services.engine, party, view, as_limit(limit))
+        if not found.records:
+            await log_narrow_view(self._services.engine, party, view, Filter(), "about")
+        return found
 
     async def readers(self, owner: str | Owner, **who: Unpack[Who]) -> Sequence[Readers]:
         """Return who reads how many of an owner's records; only the owner's own view may ask."""

@@ -14,7 +14,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.records import STRANGERS, Record, RecordType, Trust
+from memoranda.model.records import STRANGERS, OwnerKind, Record, RecordType, Trust
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count
 
@@ -65,6 +65,8 @@ class EntryWriter:
     def memory(self, memory: Memory) -> ContextEntry:
         """Make a memory's entry, with when it applies and until when it is valid."""
         label = [_day(memory.observed_at), memory.kind]
+        if memory.owner.kind is OwnerKind.GROUP:
+            label.append(f"of group {in_quotes(memory.owner.id)}")
         if memory.key is not None:
             label.append(f"key: {in_quotes(memory.key)}")
         if memory.subject is not None:
@@ -164,10 +166,10 @@ def _moment(moment: datetime) -> str:
 
 
 #: Blocks that depend little on the question come first: providers cache the beginning of a prompt.
-STEADY = BLOCKS[:3]
-LIVELY = BLOCKS[3:]
+STEADY = BLOCKS[:4]
+LIVELY = BLOCKS[4:]
 #: The shares of a budget that is too small for all blocks.
-_WEIGHTS = dict(zip(BLOCKS, (1, 1, 3, 1, 2, 3), strict=True))
+_WEIGHTS = dict(zip(BLOCKS, (1, 1, 3, 1, 1, 2, 3), strict=True))
 #: The steady blocks get more than half of the budget in steps of this fraction, so that a new turn rarely changes them.
 _STEPS = 8
 

@@ -131,7 +131,7 @@ Reason = Literal["budget", "in_conversation", "covered_by_memory"] | Echo
 #: An entry takes at most this fraction of the budget, or ``_LEAST`` tokens if that is more.
 PART = 6
 _LEAST = 48
-_MEMORIES, _EPISODES, _PASSAGES, _CONVERSATION = BLOCKS[2:]
+_MEMORIES, _, _EPISODES, _PASSAGES, _CONVERSATION = BLOCKS[2:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +194,8 @@ class Material:
     experience: Sequence[ExperienceLine] = ()
     profile: Sequence[ProfileDocument] = ()
     memories: Sequence[Memory] = ()
+    #: Memories that belong to the reader's groups.
+    group_memories: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
     passages: Sequence[Message] = ()
     #: A passage → the memory that says the same and matches better.
@@ -256,6 +258,7 @@ class Composer:
                     [writer.experience(line) for line in material.experience],
                     writer.profile(material.profile),
                     [writer.memory(memory) for memory in material.memories],
+                    [writer.memory(memory) for memory in material.group_memories],
                     [writer.episode(episode) for episode in material.episodes],
                     [writer.message(message) for message in material.passages],
                     [*self._summary, *self._lines.values()],

@@ -68,6 +68,9 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
         if (yield from _is_protected(state, loser, memory.trust)):
             kept.append(loser)
     disputes = kept[0] if kept else None
+    if isinstance(holder, Memory) and holder.agent is not None and memory.agent is not None and not kept:
+        # The key keeps the agent that wrote it first as its author; the ledger names who wrote this statement.
+        memory = memory.changed(agent=holder.agent)
     state.make(memory.changed(supersedes=(), disputes=disputes), Verb.REMEMBER, terms=change.terms, run=run)
     if disputes is None:
         return [Pair(state.item, memory.id, loser) for loser in losers]
