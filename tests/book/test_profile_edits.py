@@ -16,6 +16,26 @@ async def test_a_document_that_is_put_takes_the_place_of_the_one_there_was(book:
     assert [part.code for part in again.ignored] == ["unchanged"]
 
 
+async def test_a_field_that_no_document_has_is_read_with_its_schemas_default(book: memoranda.Book) -> None:
+    fields = {
+        "tone": {"type": "string", "default": "friendly"},
+        "topics": {"type": "array", "items": {"type": "string"}, "default": ["news"]},
+        "name": {"type": ["string", "null"], "default": None},
+        "home": {"type": "string"},
+    }
+    await book.schemas.put("Style", parameters={"type": "object", "properties": fields})
+    assert await book.profile.get("ann", "Style", agent="guide") == {"tone": "friendly", "topics": ["news"]}
+    await book.profile.patch("ann", {"tone": "brief", "home": "Oslo"}, schema="Style", agent="guide")
+    style = await book.profile.get("ann", "Style", agent="guide")
+    assert style == {"tone": "brief", "topics": ["news"], "home": "Oslo"}
+    # A default is nothing that is known of the person: no document and no context has it.
+    (document,) = await book.profile.documents("ann", "Style", agent="guide")
+    assert document.body == {"tone": "brief", "home": "Oslo"}
+    context = await book.context("ann", "What style?", agent="guide")
+    assert "brief" in context.text and "news" not in context.text
+    assert "Speak in a {tone} tone of {home}.".format_map(style) == "Speak in a brief tone of Oslo."
+
+
 async def test_what_a_person_puts_is_pinned_and_a_program_leaves_it(book: memoranda.Book) -> None:
     await book.profile.put("ann", {"home": "Rome"}, view="owner")
     receipt = await book.profile.patch(

@@ -30,6 +30,7 @@ from memoranda.formation.schemas.definitions import (
     DEFAULTS,
     DocumentReport,
     checked_fields,
+    default_fields,
     schema_from_record,
     shape_for_edits,
 )
@@ -60,10 +61,14 @@ class Profiles(RecordVerbs):
     """The profiles of users: one document for each user, schema and audience."""
 
     async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
-        """Return the fields a view reads. The agent's own document wins over its groups', and those win over the global one."""
+        """Return the fields a view reads, with the schema's ``default`` of a field that no document has.
+
+        The agent's own document wins over its groups', and those win over the global one.
+        """
         documents = await self.documents(owner, schema, **who)
         width = {"global": 0, "group": 1, "self": 2}
-        merged: dict[str, Any] = {}
+        known = await Named(self._services, Schema).get(schema)
+        merged: dict[str, Any] = {} if known is None else default_fields(schema_from_record(known))
         for document in sorted(
             documents, key=lambda found: (width[found.audience.kind.value], found.recorded_at)
         ):

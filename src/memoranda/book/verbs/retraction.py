@@ -15,7 +15,7 @@ from memoranda.model.ledger import Actor, Entry, Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, View
 from memoranda.model.values import new_id
-from memoranda.storage.decide.memory_changes import FAULTY
+from memoranda.storage.decide.source_retraction import FAULTY
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000

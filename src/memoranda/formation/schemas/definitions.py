@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
@@ -183,6 +184,18 @@ def schemas_for_agent(agent: str | None, records: Iterable[Schema]) -> list[Form
     """Return the schemas for an agent: the built-in ones, replaced or extended by the tenant's."""
     found = {**DEFAULTS, **{record.name: schema_from_record(record) for record in records}}
     return [one for one in found.values() if not one.agents or agent in one.agents]
+
+
+def default_fields(schema: FormationSchema) -> dict[str, Any]:
+    """Return the default of each field of a document that has one; null is none."""
+    properties = schema.parameters.get("properties")
+    if not isinstance(properties, Mapping):
+        return {}
+    return {
+        name: deepcopy(field["default"])
+        for name, field in properties.items()
+        if isinstance(field, Mapping) and field.get("default") is not None
+    }
 
 
 def shape_for_edits(name: str, record: Schema | None) -> Shape:

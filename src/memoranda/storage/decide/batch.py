@@ -8,7 +8,13 @@ from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
-from memoranda.storage.decide import memory_changes, other_changes, thread_changes, undo
+from memoranda.storage.decide import (
+    memory_changes,
+    other_changes,
+    source_retraction,
+    thread_changes,
+    undo,
+)
 from memoranda.storage.decide.capacity import make_room
 from memoranda.storage.decide.state import BatchState, Decision
 from memoranda.storage.questions import CountActive, CountRun
@@ -88,7 +94,7 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
         case c.Retract():
             yield from memory_changes.retract(state, change)
         case c.RetractSource():
-            yield from memory_changes.retract_source(state, change)
+            yield from source_retraction.retract_source(state, change)
         case c.Amend():
             yield from memory_changes.amend(state, change)
         case c.ChangeAudience():

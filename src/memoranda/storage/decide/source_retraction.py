@@ -1,0 +1,89 @@
+"""Decides what a faulty source takes with it: retraction of everything derived from it alone."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from memoranda.errors import InvalidInput
+from memoranda.model.changes import RetractSource
+from memoranda.model.ledger import Verb
+from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.messages import Episode, Message
+from memoranda.model.records import Record
+from memoranda.storage.decide.protection import protected_from_act
+from memoranda.storage.decide.state import BatchState
+from memoranda.storage.questions import RestingOn
+from memoranda.storage.use_case import Deciding, ask
+
+#: In the note of an entry: the source that proved faulty.
+FAULTY = "faulty"
+_NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
+
+
+def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
+    """Retract everything derived only from a source, and report what stays because it has other sources."""
+    source: Record = yield from state.need(change.source, Record, "source")
+    if not isinstance(source, (Message, Episode)):
+        raise InvalidInput(
+            f"source: a {source.type.value} cannot be retracted as a source; name a message or an episode",
+            field="source",
+        )
+    state.note[FAULTY] = [str(source.id)]
+    fallen: dict[UUID, Record] = {source.id: source}
+    staying: dict[UUID, Record] = {}
+    wave = [source.id]
+    while wave:
+        found: list[UUID] = []
+        for record in (yield from _resting(state, tuple(wave))):
+            if record.id in fallen:
+                continue
+            if (yield from _bears(state, record, fallen)):
+                staying[record.id] = record
+            else:
+                fallen[record.id] = record
+                staying.pop(record.id, None)
+                found.append(record.id)
+        wave = found
+    if isinstance(source, Episode) and len(fallen) == 1 and not staying:
+        state.ignore("not_a_source", source.id)
+    yield from _settle(state, change, [record for record in fallen.values() if record is not source], staying)
+
+
+def _settle(
+    state: BatchState, change: RetractSource, fallen: list[Record], staying: dict[UUID, Record]
+) -> Deciding[None]:
+    for record in fallen:
+        if isinstance(record, Episode):
+            state.ignore("immutable", record.id)
+        elif isinstance(record, Memory) and (yield from protected_from_act(state, record)):
+            state.ignore("protected", record.id)
+        elif isinstance(record, Memory) and record.active:
+            state.put(record.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
+    for id in staying:
+        state.ignore("grounded", id)
+
+
+def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
+    """Return the owner's memories and episodes that the view may see and that cite one of these records."""
+    found: list[Record] = []
+    for record in (yield from ask(RestingOn(ids))):
+        if isinstance(record, (Memory, Episode)) and record.owner == state.batch.owner:
+            yield from state.fetch((record.id,))
+            held = state.current(record.id)
+            if held is None or set(ids).isdisjoint(held.stands_on()):
+                continue  # an earlier version rested on it, which was taken back since
+            if held.audience.readable_by(state.batch.view) and _held(held):
+                found.append(held)
+    return found
+
+
+def _bears(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
+    """True if a record still has an active source that is not faulty."""
+    others = [id for id in record.stands_on() if id not in fallen]
+    yield from state.fetch(others)
+    return any((ground := state.current(id)) is not None and _held(ground) for id in others)
+
+
+def _held(record: Record) -> bool:
+    """True if a record still counts as a source. A superseded statement does; a retracted one does not."""
+    return not record.withdrawn and not (isinstance(record, Memory) and record.status in _NOT_HELD)
