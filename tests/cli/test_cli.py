@@ -194,6 +194,14 @@ def test_an_export_makes_the_same_book_again(shell: Shell) -> None:
     assert shell.json(*again, "--book", "again.db")["repeated"] is True
 
 
+def test_an_export_to_a_full_disk_names_the_export(shell: Shell) -> None:
+    shell.run("remember", "ana", "Keeps bees", "--agent", "helper")
+    (shell.folder / "out.jsonl.partial").symlink_to("/dev/full")
+    refused = shell.run("export", "--output", "out.jsonl", code=10)
+    assert "out.jsonl: its disk has no room left" in refused
+    assert "book.db" not in refused
+
+
 def test_a_backup_restores_without_what_was_forgotten_since(shell: Shell) -> None:
     told = shell.json("remember", "ana", "Has a blue canary", "--agent", "helper")
     shell.run("remember", "ana", "Keeps bees", "--agent", "helper")

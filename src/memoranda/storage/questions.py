@@ -58,6 +58,8 @@ class Load(Question[dict[UUID, Record]]):
     """The current versions of these records; absent ones are left out."""
 
     ids: tuple[UUID, ...]
+    #: Answer with a stand-in for a record that cannot be read, so that it can be erased.
+    damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,8 @@ class RestingOn(Question[list[Record]]):
     """Every record, of any owner, that has one of these as a source."""
 
     ids: tuple[UUID, ...]
+    #: As in ``Load``.
+    damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 import memoranda
-from memoranda import Corrupt
+from memoranda import Corrupt, StorageError
 
 SECRET = "qzcanary"
 
@@ -76,3 +76,51 @@ async def test_an_export_leaves_out_what_cannot_be_read_says_so_and_can_be_impor
         found = {record.content for record in (await book.list("ana", types="memory", view="owner")).records}  # type: ignore[attr-defined]
         assert found == {"Keeps bees", "Drinks tea"} | ({f"Has a {SECRET} at home"} if earlier else set())
         assert (await book.verify()).faults == ()
+
+
+async def test_a_backup_and_a_rebuild_stop_at_the_record_without_its_text(tmp_path: Path) -> None:
+    id = await damaged(tmp_path / "book.db")
+    async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
+        for stops in (lambda: book.backup(tmp_path / "backup.db"), book.rebuild):
+            with pytest.raises(StorageError, match=str(id)) as caught:
+                await stops()
+            assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert list(tmp_path.glob("backup*")) == []
+
+
+@pytest.mark.parametrize("everything", [True, False])
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("byte", [b"\xff", b'"'])
+async def test_a_damaged_record_is_erased_with_its_owner_and_by_its_id(
+    tmp_path: Path, everything: bool, earlier: bool, byte: bytes
+) -> None:
+    id = await damaged(tmp_path / "book.db", earlier=earlier, byte=byte)
+    async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
+        if everything:
+            receipt = await book.forget("ana", everything=True, view="owner")
+        else:
+            receipt = await book.forget("ana", id, view="owner")
+        assert (id in receipt.ids, receipt.state) == (True, "complete")
+        assert (await book.verify(whole=True)).faults == ()
+        left = {record.content for record in (await book.list("ana", types="memory", view="owner")).records}  # type: ignore[attr-defined]
+        assert left == (set() if everything else {"Keeps bees", "Drinks tea"})
+        assert await book.count("ben", view="owner") == 1
+    assert SECRET.encode() not in (tmp_path / "book.db").read_bytes()
+
+
+async def test_a_damaged_message_is_erased_with_its_thread_and_so_is_what_rests_on_it(tmp_path: Path) -> None:
+    path = tmp_path / "book.db"
+    async with memoranda.open(path, worker=False, embed=None) as book:
+        thread = await book.thread("ana", agent="coach")
+        said = (await thread.append("user", f"I have a {SECRET}")).id
+        await book.remember("ana", f"Has a {SECRET}", agent="coach", sources=[said])
+        await book.remember("ana", "Keeps bees", agent="coach")
+    with closing(sqlite3.connect(path)) as connection:
+        torn = "UPDATE records SET body = CAST(replace(CAST(body AS BLOB), 'have', x'ff') AS TEXT) WHERE type = ?"
+        connection.execute(torn.replace("x'ff'", "CAST(x'ff' AS TEXT)"), ("message",))
+        connection.commit()
+    async with memoranda.open(path, worker=False, embed=None) as book:
+        receipt = await book.forget("ana", thread.id, view="owner")
+        assert (receipt.removed["message"], receipt.removed["memory"]) == (1, 1)
+        assert (await book.verify(whole=True)).faults == ()
+    assert SECRET.encode() not in path.read_bytes()

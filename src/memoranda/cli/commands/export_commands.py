@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -18,7 +19,7 @@ from memoranda.cli.output.json_text import harmless, read_lines
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.terminal import write
 from memoranda.cli.session import Session
-from memoranda.errors import InvalidInput, NotFound
+from memoranda.errors import InvalidInput, NotFound, StorageFull
 from memoranda.model.ledger import IGNORED
 from memoranda.model.records import PASSAGE_TYPES, Owner
 
@@ -73,6 +74,12 @@ async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         partial.rename(output)
+    except OSError as exc:
+        if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull(
+                f"{output}: its disk has no room left, and nothing of it was kept; free some"
+            ) from exc
+        raise
     finally:
         partial.unlink(missing_ok=True)
 

@@ -19,6 +19,7 @@ from memoranda.model.values import keyed, micros
 from memoranda.model.vectors import embed_job
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
+from memoranda.storage.damaged import erasable_of
 from memoranda.storage.rows import audience_of, dump_entry, entry_of, record_of
 from memoranda.storage.use_case import OwnerBase
 
@@ -56,7 +57,7 @@ async def _secret(on: Session, _: q.Secret) -> bytes:
 
 async def _load(on: Session, question: q.Load) -> dict[UUID, Record]:
     rows = await on.all("load_own", on.no, _raw(question.ids))
-    return {record.id: record for record in map(record_of, rows)}
+    return {record.id: record for record in map(erasable_of if question.damaged else record_of, rows)}
 
 
 async def _holders(on: Session, question: q.Holders) -> dict[bytes, Record]:
@@ -103,11 +104,12 @@ async def _count_run(on: Session, question: q.CountRun) -> int:
 
 
 async def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
-    return [record_of(row) for row in await on.all("resting_on", _raw(question.ids))]
+    rows = await on.all("resting_on", _raw(question.ids))
+    return list(map(erasable_of if question.damaged else record_of, rows))
 
 
 async def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
-    return [record_of(row) for row in await on.all("other_holders", on.no)]
+    return [erasable_of(row) for row in await on.all("other_holders", on.no)]
 
 
 async def _entries_at(on: Session, question: q.EntriesAt) -> list[Entry]:

@@ -14,7 +14,8 @@ from memoranda.model.records import PASSAGE_TYPES, Owner, Record
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import dump_entry, entry_of, owner_of, record_of
+from memoranda.storage.damaged import erasable_entry, erasable_of
+from memoranda.storage.rows import dump_entry, entry_of, owner_of
 from memoranda.storage.use_cases.erasure import erased_by
 
 #: Records or entries in one statement; this bounds the memory of the server and of this process.
@@ -33,7 +34,7 @@ def batches(things: Iterable[_T]) -> Iterator[list[_T]]:
 
 
 async def _all_records(on: Session, _: u.AllRecords) -> list[Record]:
-    return [record_of(row) for row in await on.all("all_of_owner", on.no)]
+    return [erasable_of(row) for row in await on.all("all_of_owner", on.no)]
 
 
 async def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
@@ -73,7 +74,7 @@ async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
 async def _scrub_ledger(on: Session, write: w.ScrubLedger) -> None:
     no, through = await number_of(on, write.base), 0
     while rows := await on.all("entries_after", no, through, AT_ONCE):
-        await _rewrite(on, no, [entry_of(row, None).scrubbed(None) for row in rows])
+        await _rewrite(on, no, [erasable_entry(row).scrubbed(None) for row in rows])
         through = rows[-1][1]
 
 

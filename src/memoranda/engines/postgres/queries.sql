@@ -85,7 +85,8 @@ UPDATE shelves SET mark = mark + 1 WHERE owner = ? AND no = ? RETURNING mark, pa
 -- ── reading records ──────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: load_own
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,
+    r.thread, r.seq, r.status
 FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = ? AND r.id = ANY(?::bytea[])
 
@@ -95,13 +96,15 @@ FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN
 WHERE r.owner = ? AND r.slot = ANY(?::bytea[])
 
 -- name: resting_on
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,
+    r.thread, r.seq, r.status
 FROM (SELECT DISTINCT owner, record FROM links WHERE source = ANY(?::bytea[])) AS l
 JOIN records AS r ON r.owner = l.owner AND r.id = l.record
 JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 
 -- name: other_holders
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,
+    r.thread, r.seq, r.status
 FROM owners AS mine
 JOIN owners AS o ON o.tenant = mine.tenant AND o.kind IN ('tenant', 'agent') AND o.erased_at IS NULL
 JOIN records AS r ON r.owner = o.no AND r.type IN ('key', 'experience')
@@ -696,7 +699,8 @@ DELETE FROM spent WHERE owner = ?
 -- ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: all_of_owner
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.position
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.position,
+    r.thread, r.seq, r.status
 FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = ? ORDER BY r.no
 

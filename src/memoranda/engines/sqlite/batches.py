@@ -16,6 +16,7 @@ from memoranda.model.values import keyed, micros
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
+from memoranda.storage.damaged import erasable_of
 from memoranda.storage.rows import audience_columns, audience_of, dump_entry, entry_of, record_of
 from memoranda.storage.use_case import OwnerBase
 from memoranda.text.terms import RULE
@@ -36,7 +37,8 @@ def _by_operation(on: Session, question: q.ByOperation) -> q.Applied | None:
 
 
 def _load(on: Session, question: q.Load) -> dict[UUID, Record]:
-    found = map(record_of, on.many("load_own", [id.bytes for id in question.ids], on.no))
+    build = erasable_of if question.damaged else record_of
+    found = map(build, on.many("load_own", [id.bytes for id in question.ids], on.no))
     return {record.id: record for record in found}
 
 
@@ -85,11 +87,11 @@ def _count_run(on: Session, question: q.CountRun) -> int:
 
 def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
     rows = {row[1]: row for row in on.many("resting_on", [id.bytes for id in question.ids])}
-    return [record_of(row) for row in rows.values()]
+    return list(map(erasable_of if question.damaged else record_of, rows.values()))
 
 
 def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
-    return [record_of(row) for row in on.all("other_holders", on.no)]
+    return [erasable_of(row) for row in on.all("other_holders", on.no)]
 
 
 def _entries_at(on: Session, question: q.EntriesAt) -> list[Entry]:

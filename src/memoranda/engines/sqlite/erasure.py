@@ -16,7 +16,8 @@ from memoranda.model.records import PASSAGE_TYPES, Owner, Record
 from memoranda.model.values import micros, new_id
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import dump_entry, entry_of, owner_of, record_of
+from memoranda.storage.damaged import erasable_entry, erasable_of
+from memoranda.storage.rows import dump_entry, entry_of, owner_of
 from memoranda.storage.use_case import Write
 from memoranda.storage.use_cases.erasure import erased_by
 
@@ -38,7 +39,7 @@ _BELONGINGS = ("versions", "terms", "uses", "vectors", "links")
 
 
 def _all_records(on: Session, _: u.AllRecords) -> list[Record]:
-    return [record_of(row) for row in on.all("all_of_owner", on.no)]
+    return [erasable_of(row) for row in on.all("all_of_owner", on.no)]
 
 
 def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
@@ -82,7 +83,7 @@ def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
 def _scrub_ledger(on: Session, write: w.ScrubLedger) -> None:
     no = number_of(on, write.base)
     for row in on.all("entries_after", no, 0, -1):
-        _rewrite(on, no, entry_of(row, None).scrubbed(None))
+        _rewrite(on, no, erasable_entry(row).scrubbed(None))
 
 
 def _rewrite(on: Session, owner_no: int, entry: Entry) -> None:

@@ -57,7 +57,8 @@ UPDATE shelves SET mark = ? WHERE no = ?
 -- ── reading records ──────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: load_own
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,
+    r.thread, r.seq, r.status
 FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = ? AND r.id IN ({ids})
 
@@ -67,12 +68,14 @@ FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no =
 WHERE r.owner = ? AND r.slot IN ({slots})
 
 -- name: resting_on
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,
+    r.thread, r.seq, r.status
 FROM (SELECT DISTINCT record FROM links WHERE source IN ({ids})) AS l
 JOIN records AS r ON r.id = l.record JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 
 -- name: other_holders
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,
+    r.thread, r.seq, r.status
 FROM owners AS mine
 JOIN owners AS o ON o.tenant = mine.tenant AND o.kind IN ('tenant', 'agent') AND o.erased_at IS NULL
 JOIN shelves AS s ON s.owner = o.no
@@ -487,7 +490,8 @@ DELETE FROM spent WHERE owner = ?
 -- ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: all_of_owner
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,
+    r.thread, r.seq, r.status
 FROM owners AS o JOIN shelves AS s ON s.owner = o.no JOIN records AS r ON r.shelf = s.no
 WHERE o.no = ?
 

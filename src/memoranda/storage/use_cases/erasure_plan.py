@@ -15,8 +15,9 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.storage.damaged import Damaged
 from memoranda.storage.decide.state import load_all
-from memoranda.storage.questions import Aged, InThread, OtherHolders, RestingOn
+from memoranda.storage.questions import Aged, InThread, Load, OtherHolders, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -51,7 +52,7 @@ class ErasurePlan:
 def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     """Plan, by asking the engine, the erasure of these records and of everything derived only from them."""
     plan = ErasurePlan()
-    records = yield from load_all(ids)
+    records = yield from _load_erasable(ids)
     aged = (yield from ask(Aged())) if view.whole and len(records) < len(set(ids)) else {}
     for id in ids:
         record = records.get(id)
@@ -72,6 +73,11 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
         if older not in plan.doomed
     ]
     return plan
+
+
+def _load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
+    """Return records by id, with stand-ins for those that cannot be read."""
+    return (yield from ask(Load(tuple(dict.fromkeys(ids)), damaged=True))) if ids else {}
 
 
 def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
@@ -126,7 +132,8 @@ def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) ->
 
 def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
     """Remove an owner's name from a record of another owner."""
-    if isinstance(record, Key) and record.opens == owner:
+    # A damaged one may name the owner; nobody can use it.
+    if isinstance(record, Damaged) or (isinstance(record, Key) and record.opens == owner):
         plan.doomed[record.id] = record
     base = plan.stripped.get(record.id, record)
     if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
@@ -157,7 +164,7 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
         plan.aged.update(left)
         found: list[UUID] = []
         for thread in threads:
-            inside = yield from load_all((yield from ask(InThread(thread))))
+            inside = yield from _load_erasable((yield from ask(InThread(thread))))
             for record in inside.values():
                 if record.id in plan.doomed:
                     continue
@@ -165,7 +172,7 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
                     plan.doomed[record.id] = record
                     plan.stripped.pop(record.id, None)
                     found.append(record.id)
-        for record in (yield from ask(RestingOn((*wave, *left)))):
+        for record in (yield from ask(RestingOn((*wave, *left), damaged=True))):
             if record.id not in plan.doomed and _falls(plan, record):
                 plan.doomed[record.id] = record
                 plan.stripped.pop(record.id, None)
@@ -194,6 +201,9 @@ def _lives_in(record: Record, thread: UUID) -> bool:
 
 def _falls(plan: ErasurePlan, record: Record) -> bool:
     """True if a record must be erased, having lost its sources; otherwise the plan may store it without them."""
+    if isinstance(record, Damaged):
+        # Nobody can say what it would be without these sources.
+        return True
     base = plan.stripped.get(record.id, record)
     if isinstance(base, (Memory, ProfileDocument, ExperienceLine)):
         left = base.without(plan)
