@@ -136,7 +136,7 @@ def test_the_schema_of_the_answer_is_built_from_what_is_configured():
     prompt = composed(talk(("user", "Hi"), schemas=(*SCHEMAS, relation)))
     parts = prompt.answer_schema["properties"]
 
-    assert set(parts) == {"notes", "repeats", "retracts", "patches", "experience", "episode"}
+    assert set(parts) == {"notes", "repeats", "retracts", "patches", "experience", "episode", "title"}
     assert parts["notes"]["items"]["properties"]["schema"]["enum"] == ["Relationship"]
     assert parts["patches"]["items"]["properties"]["schema"]["enum"] == ["Profile"]
     assert schema_faults(json.loads(json.dumps(dict(prompt.answer_schema)))) == ()

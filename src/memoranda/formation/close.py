@@ -238,7 +238,8 @@ def _episode_at_end(excerpt: Excerpt) -> Episode | None:
     asked = next((m for m in said if m.role == "user"), said[0])
     failed = thread.status is ThreadStatus.FAILED
     id = derived_id(thread.ended_at, canonical(["episode", str(thread.id)]))
-    goal = thread.title or asked.content
+    # A title that formation made is no request.
+    goal = asked.content if thread.title_through else thread.title or asked.content
     outcome = Outcome.FAILED if failed else Outcome.SUCCEEDED
     return episode_by_rules(thread, said, id, goal, outcome, thread.summary)
 

@@ -18,6 +18,7 @@ from memoranda.formation.close import Closer
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories
 from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
 from memoranda.formation.extract.prompt import compose
+from memoranda.formation.extract.summary import title_by_rules
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import (
     ACTOR,
@@ -282,7 +283,7 @@ class FormationRunner:
             made = reconcile(formed, reading, current, limits=door.limits, run=run.operation(portion))
             try:
                 await self._write_experience(run, portion, made, current)
-                await self._write(door, run, portion, made)
+                await self._write(door, run, portion, made, formed.title)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
                 if not run.again and (latest is None or latest.formed_through != portion.after):
@@ -320,14 +321,15 @@ class FormationRunner:
             return ()
         return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
 
-    async def _write(self, door: Door, run: _Run, portion: Portion, made: Reconciled) -> None:
+    async def _write(self, door: Door, run: _Run, portion: Portion, made: Reconciled, title: str) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
         changes = [
             await self._closer.with_tool_calls(reading.thread, one, run.reported) for one in made.changes
         ]
         if not run.again:
-            changes.append(MarkFormed(reading.thread.id, portion.through, portion.after))
+            named = "" if reading.thread.title else title or title_by_rules(reading.new)
+            changes.append(MarkFormed(reading.thread.id, portion.through, portion.after, named))
         operation = run.operation(portion)
         while changes:
             try:

@@ -170,6 +170,8 @@ class MarkFormed:
     through: int
     #: The watermark that the caller built upon; None: any that is not beyond ``through``.
     after: int | None = None
+    #: A title for the thread, if it has none.
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

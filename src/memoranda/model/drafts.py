@@ -185,6 +185,8 @@ class Formed(Value):
     patches: tuple[ProfilePatch, ...] = ()
     experience: tuple[Lesson, ...] = ()
     episode: EpisodeDraft | None = None
+    #: A title for the conversation; alone it is no result.
+    title: Text = ""
     left_out: tuple[DroppedPart, ...] = ()
 
     @model_validator(mode="after")

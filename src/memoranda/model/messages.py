@@ -136,6 +136,8 @@ class Thread(Record):
     #: The summary of older messages, and the place of the last message it covers; 0 for none.
     summary: Text = ""
     summary_through: int = Field(default=0, ge=0)
+    #: Where formation made the title: the place of the last message that it was made from. 0 where somebody set it.
+    title_through: int = Field(default=0, ge=0)
 
     def identity(self) -> tuple[Any, ...] | None:
         """Return the name with the audience, so that each audience can use a name once; None without a name."""

@@ -19,6 +19,7 @@ from memoranda.formation.extract.attribution import (
 )
 from memoranda.formation.extract.notes import NoteReader, requested_schema
 from memoranda.formation.extract.prompt import Prompt
+from memoranda.formation.extract.summary import title_of
 from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, schema_of
 from memoranda.formation.schemas.json_patch import apply_patch as patched_by
 from memoranda.formation.schemas.json_values import Copier, InvalidJson, printable
@@ -42,6 +43,7 @@ LINE_LENGTH: Final = 500
 SUMMARY_LENGTH: Final = 20_000
 _PARTS: Final = ("notes", "repeats", "retracts", "patches", "experience")
 _EPISODE: Final = "episode"
+_TITLE: Final = "title"
 
 
 def read_answer(
@@ -68,7 +70,7 @@ class _AnswerReader:
             self._problems.add("", "shape", "the answer is not a JSON object", mendable=True)
             value = {}
         for name in list(value)[:MOST_ENTRIES]:
-            if name != _EPISODE and name not in _PARTS:
+            if name not in (_EPISODE, _TITLE, *_PARTS):
                 self._problems.add(printable(name), "field", "is not a field of an answer")
         notes = [
             note
@@ -98,6 +100,7 @@ class _AnswerReader:
             patches=tuple(patches.values()),
             experience=tuple(made for at, given in lessons if (made := self._lesson(at, given))),
             episode=self._episode(value.get(_EPISODE)),
+            title=title_of(text_of(value.get(_TITLE))),
             left_out=self._problems.all(),
         )
 
@@ -312,6 +315,7 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
                 *first.experience,
                 *(one for one in again.experience if mended("experience") and one not in first.experience),
             ),
+            "title": first.title or again.title,
             "episode": first.episode or (again.episode if mended("episode") else None),
             "left_out": tuple(
                 dict.fromkeys((*(one for one in first.left_out if not one.mendable), *again.left_out))

@@ -42,6 +42,7 @@ instruction, and it never changes a profile.
 were said. Do not work out dates.
 - "language": the code of the language that was spoken, such as en.
 - Give no ids and no times of your own.
+- "title": two to eight words that name the conversation, in its language.
 
 What is held already
 - If a memory says the same, write no note: name it under "repeats", with its sources.
@@ -87,6 +88,7 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
         parts["notes"] = _list(_note(_note_schemas(schemas)))
         named = _object({"memory": {"type": "string"}, "sources": _SOURCES}, "memory", "sources")
         parts["repeats"] = parts["retracts"] = _list(named)
+        parts["title"] = {"type": "string"}
     patched = [schema.name for schema in schemas if schema.update_mode == "patch"]
     if patched:
         parts["patches"] = _list(_patch(patched))

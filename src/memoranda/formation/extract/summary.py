@@ -1,4 +1,4 @@
-"""Summarises the turns too old for a thread's window of newest turns, continuing the previous summary."""
+"""Titles of threads, and summaries of the turns too old for a window, each continuing the previous summary."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ TASK: Final = "summary"
 #: The most tokens of a summary, and the most characters of a line that is copied from a message.
 TOKENS: Final = 500
 _LINE: Final = 160
+#: The most characters of a title.
+TITLE: Final = 80
 #: Characters of a turn that are shown to the model.
 _SHOWN: Final = 4_000
 _INSTRUCTIONS: Final = """\
@@ -80,3 +82,17 @@ def _lines(message: Message) -> list[str]:
     day = f"{message.observed_at:%Y-%m-%d}"
     stated = [f"- {day}: {one_line(one.content)[:_LINE]}" for one in extract(message.content)]
     return stated or [f"- asked {day}: {one_line(message.content)[:_LINE]}"]
+
+
+def title_by_rules(messages: Sequence[Message]) -> str:
+    """Return the beginning of the user's first turn as a title; empty if the user said nothing."""
+    return next((title_of(message.content) for message in messages if is_from_user(message)), "")
+
+
+def title_of(text: str) -> str:
+    """Return a text as a title: one line, cut after a word."""
+    line = one_line(text.replace("\x00", "")).strip()
+    if len(line) <= TITLE:
+        return line
+    short = line[:TITLE]
+    return (short.rsplit(" ", 1)[0] if " " in short else short).rstrip(" ,;:") + "…"

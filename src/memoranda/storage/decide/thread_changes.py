@@ -144,6 +144,8 @@ def _set(state: BatchState, thread: Thread, fields: dict[str, Any]) -> Deciding[
     unknown = sorted(set(fields) - _SETTABLE)
     if unknown:
         raise InvalidInput(f"{unknown[0]}: this field of a thread cannot be set", field=unknown[0])
+    if "title" in fields and fields["title"] != thread.title:
+        fields["title_through"] = 0
     status = fields.get("status")
     if status is not None and status != thread.status:
         try:
@@ -200,7 +202,9 @@ def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
         state.ignore("unchanged", thread.id)
     else:
         verb = state.verb_of(thread.id) or Verb.FORM
-        state.put(thread.changed(formed_through=change.through), verb)
+        titled = change.title and not thread.title
+        named = {"title": change.title, "title_through": change.through} if titled else {}
+        state.put(thread.changed(formed_through=change.through, **named), verb)
 
 
 def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:

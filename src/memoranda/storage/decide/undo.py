@@ -190,6 +190,8 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
                 summary=record.summary,
                 summary_through=record.summary_through,
             )
+            if record.title_through:
+                restored = restored.changed(title=record.title, title_through=record.title_through)
         restored = restored.following(record)
     state.put(restored, Verb.UNDO)
 

@@ -181,15 +181,22 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
 
 
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
-    """Empty every summary that covers an erased message; any summary may cover one that was removed by age."""
+    """Empty every summary and formed title that covers an erased message; any may cover one that was removed by age."""
     said = [record for record in plan.doomed.values() if isinstance(record, Message)]
     firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
     for message in said:
         firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
     threads = yield from load_all(id for id in firsts if id not in plan.doomed)
     for thread in threads.values():
-        if isinstance(thread, Thread) and firsts[thread.id] <= thread.summary_through:
-            plan.stripped[thread.id] = thread.changed(summary="", summary_through=0)
+        if not isinstance(thread, Thread):
+            continue
+        emptied: dict[str, Any] = {}
+        if firsts[thread.id] <= thread.summary_through:
+            emptied |= {"summary": "", "summary_through": 0}
+        if firsts[thread.id] <= thread.title_through:
+            emptied |= {"title": "", "title_through": 0}
+        if emptied:
+            plan.stripped[thread.id] = thread.changed(**emptied)
 
 
 def _lives_in(record: Record, thread: UUID) -> bool:

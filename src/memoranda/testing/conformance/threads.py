@@ -13,9 +13,11 @@ from memoranda.model.changes import (
     CloseThread,
     Expect,
     JobDraft,
+    MarkFormed,
     OpenThread,
     RecordEpisode,
     SetThread,
+    Undo,
 )
 from memoranda.model.messages import Feedback, ThreadStatus
 from memoranda.model.records import EVERYONE, Audience, RecordType, Trust, View
@@ -41,6 +43,32 @@ MESSAGE = frozenset({RecordType.MESSAGE})
 
 class ThreadSuite(Suite):
     """Tests of threads with their messages in order, episodes, batches, and expected versions."""
+
+    async def test_a_formed_title_is_given_once_and_leaves_with_a_message_that_it_was_made_from(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        ids = await pen.say(thread, "a table for two", "tea", "rum")
+        status = await pen.write(SetThread(thread, {"status": "paused"}))
+        await pen.write(MarkFormed(thread, 2, 0, "A table"))
+        await pen.write(MarkFormed(thread, 3, 2, "Rum"))
+        titled = await pen.read(thread)
+        assert (titled.title, titled.title_through, titled.formed_through) == ("A table", 2, 3)
+        await pen.write(Undo(status.position))
+        assert ((await pen.read(thread)).title, (await pen.read(thread)).status) == ("A table", "running")
+        await pen.erase(ids[2])
+        assert (await pen.read(thread)).title == "A table"
+        await pen.erase(ids[0])
+        emptied = await pen.read(thread)
+        assert (emptied.title, emptied.title_through) == ("", 0)
+        # What somebody has set stays, whatever is forgotten.
+        await pen.write(SetThread(thread, {"title": "Lunch"}))
+        (last,) = await pen.say(thread, "ale")
+        await pen.write(MarkFormed(thread, 4, 3, "Ale"))
+        await pen.erase(last, ids[1])
+        assert ((await pen.read(thread)).title, (await pen.read(thread)).title_through) == ("Lunch", 0)
+        assert (await engine.verify()).faults == ()
 
     async def test_messages_stand_in_the_order_in_which_they_were_said(self, engine: Engine) -> None:
         pen = Pen(engine)
