@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NoReturn
+from uuid import UUID
 
 from pydantic import Field, ValidationError
 
@@ -28,6 +29,7 @@ from memoranda.formation.extract.budget import Budgets
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import MOST_JOBS, Job, JobDraft
+from memoranda.model.messages import TaskSummary
 from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
 from memoranda.model.values import Value, refused, utc_now
 from memoranda.model.vectors import EMBED, embed_job
@@ -243,11 +245,26 @@ def _book(
         on_erased=finder.clear,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path, create=False: open_engine(path, create=create),
+        summarise=_summarising(engine, finder, models, given, tenant, clock),
     )
     # Vectors have a worker of their own.
     own = {kind: handler for kind, handler in work.items() if kind != EMBED}
     left = partial(who_forms.left, kinds, whole=False)
     return book, Worker(engine, own, clock, tenant=tenant, left=left, listens=False)
+
+
+def _summarising(
+    engine: Engine, finder: Recall, models: Models | None, given: _Given, tenant: str, clock: Clock
+) -> Callable[[Owner, UUID], Awaitable[TaskSummary]]:
+    """Return the function that summarises a thread on demand; formation is imported by its first call."""
+
+    async def summarise(owner: Owner, thread: UUID) -> TaskSummary:
+        from memoranda.assembly.formation_setup import summaries_of  # noqa: PLC0415
+
+        made = summaries_of(engine, finder, models, given.limits, given.forming, given.budgets, tenant, clock)
+        return await made.of(owner, thread)
+
+    return summarise
 
 
 def _when_needed(make: Callable[[], Mapping[str, Handler]], kinds: Sequence[str]) -> dict[str, Handler]:

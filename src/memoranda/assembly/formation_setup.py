@@ -16,6 +16,7 @@ from memoranda.formation.gather import ThreadReader
 from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
+from memoranda.formation.task_summaries import TaskSummaries
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
@@ -43,17 +44,45 @@ def former_of(
     clock: Clock,
 ) -> FormationRunner:
     """Build the object that forms the threads of a book (turns their messages into memories)."""
-    wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
-    door = Door(engine, wide, clock)
-    reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users)
-    model_calls = (
-        None if models is None else ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock)
-    )
+    door, reader, model_calls = _parts(engine, finder, maker, models, limits, budgets, tenant, clock)
     closer = Closer(door, reader, model_calls, _window_start)
     quiet = QuietThreads(door, reader)
     return FormationRunner(
         door, reader, model_calls, closer, quiet, Guard(engine), who_forms, settings, clock
     )
+
+
+def summaries_of(
+    engine: Engine,
+    finder: Finder,
+    models: Models | None,
+    limits: Limits,
+    settings: FormingSettings,
+    budgets: Budgets,
+    tenant: str,
+    clock: Clock,
+) -> TaskSummaries:
+    """Build the object that summarises threads on demand."""
+    door, reader, model_calls = _parts(engine, finder, None, models, limits, budgets, tenant, clock)
+    return TaskSummaries(door, reader, model_calls, settings)
+
+
+def _parts(
+    engine: Engine,
+    finder: Finder,
+    maker: VectorMaker | None,
+    models: Models | None,
+    limits: Limits,
+    budgets: Budgets,
+    tenant: str,
+    clock: Clock,
+) -> tuple[Door, ThreadReader, ModelCalls | None]:
+    wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
+    door = Door(engine, wide, clock)
+    reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users)
+    if models is None:
+        return door, reader, None
+    return door, reader, ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock, engine)
 
 
 def handlers(former: FormationRunner) -> dict[str, Handler]:

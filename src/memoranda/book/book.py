@@ -62,7 +62,7 @@ from memoranda.formation.who_forms import WhoForms
 from memoranda.model.book_facts import Findings
 from memoranda.model.changes import OpenThread
 from memoranda.model.ledger import ErasureReceipt, Target
-from memoranda.model.messages import Thread
+from memoranda.model.messages import TaskSummary, Thread
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import Hit, Hits
 from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, RecordType
@@ -95,8 +95,9 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
+        summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]],
     ) -> None:
-        services = Services(engine, door, tenant, embeddings, forming, forming.window_ttl)
+        services = Services(engine, door, tenant, embeddings, forming, summarise)
         super().__init__(services)
         self._prepare(worker, who_forms)
         self.engine = engine

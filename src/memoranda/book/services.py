@@ -31,6 +31,7 @@ from memoranda.formation.formation_settings import FormingSettings
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import Change, Expect, JobDraft, Remember
 from memoranda.model.ledger import Receipt, Verb
+from memoranda.model.messages import TaskSummary
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Limits, Owner, OwnerKind, Record, View
 from memoranda.model.vectors import SetState
@@ -316,8 +317,7 @@ class Services:
     tenant: str
     embeddings: Embeddings
     forming: Forming
-    #: The longest gap between messages within a thread's window; None: no gap ends it.
-    window_ttl: timedelta | None = None
+    summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]]
 
     async def door_for(self, view: View) -> Door:
         """Return the door with the limits of a view's agent."""

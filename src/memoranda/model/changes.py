@@ -18,7 +18,7 @@ from memoranda.model.experience_lines import DoubtEvidence as DoubtEvidence
 from memoranda.model.experience_lines import RetireExperience as RetireExperience
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Cited, Memory
-from memoranda.model.messages import Episode, Message, Overflow, Thread, ThreadStatus
+from memoranda.model.messages import Episode, KeepTaskSummary, Message, Overflow, Thread, ThreadStatus
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.records import Audience, Limits, Owner, Record, View
 
@@ -318,6 +318,7 @@ Change = (
     | CloseThread
     | MarkFormed
     | SummariseThread
+    | KeepTaskSummary
     | RecordEpisode
     | Remember
     | Supersede

@@ -115,6 +115,31 @@ STATUS_STEPS: dict[ThreadStatus, frozenset[ThreadStatus]] = {
 }
 
 
+#: The most points and takeaways of a task's summary.
+MOST_POINTS, MOST_TAKEAWAYS = 20, 10
+
+
+class TaskSummary(Value):
+    """The summary of a whole thread, made on demand."""
+
+    #: One paragraph.
+    summary: FilledText = Field(max_length=20_000)
+    main_points: tuple[FilledText, ...] = Field(default=(), max_length=MOST_POINTS)
+    #: Results, decisions and things left open.
+    takeaways: tuple[FilledText, ...] = Field(default=(), max_length=MOST_TAKEAWAYS)
+    #: The place of the last message that it covers.
+    through: int = Field(ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepTaskSummary:
+    """Store the summary of a whole thread, if all messages that it was made from are still there."""
+
+    thread: UUID
+    summary: TaskSummary
+    messages: tuple[UUID, ...]
+
+
 class Thread(Record):
     """A conversation between an owner and an agent, and the unit of work that it may be."""
 
@@ -138,6 +163,8 @@ class Thread(Record):
     summary_through: int = Field(default=0, ge=0)
     #: Where formation made the title: the place of the last message that it was made from. 0 where somebody set it.
     title_through: int = Field(default=0, ge=0)
+    #: The last summary that ``summarise`` made.
+    task_summary: TaskSummary | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
         """Return the name with the audience, so that each audience can use a name once; None without a name."""

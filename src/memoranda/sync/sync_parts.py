@@ -28,6 +28,7 @@ class SyncThread(SyncPart):
     messages = blocking(ThreadHandle.messages)
     newest = blocking(ThreadHandle.newest)
     window = blocking(ThreadHandle.window)
+    summarise = blocking(ThreadHandle.summarise)
     set = blocking(ThreadHandle.set)
     close = blocking(ThreadHandle.close)
     form_now = blocking(ThreadHandle.form_now)

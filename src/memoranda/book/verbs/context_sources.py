@@ -191,7 +191,7 @@ class Contexts:
         if question is not None and few and len(beside.newest) == limit:
             # Messages are many and must not crowd out what was concluded from them.
             told = _memories_of(await finding(question, {RecordType.MEMORY}, limit, request.kinds))
-        turns = turns_since_silence(beside.turns, now, self._services.window_ttl)
+        turns = turns_since_silence(beside.turns, now, self._services.forming.window_ttl)
         known = [*those_of(Memory, beside.kept), *told, *beside.newest]
         memories = _chosen([memory for memory in known if request.wants(memory)], limit)
         profile = those_of(ProfileDocument, beside.kept)

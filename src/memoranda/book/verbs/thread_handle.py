@@ -25,7 +25,7 @@ from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.ledger import Receipt
-from memoranda.model.messages import FINISHED, Message, Outcome, Thread, ThreadStatus
+from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
 from memoranda.recall.context.composer import Window
@@ -191,9 +191,18 @@ class ThreadHandle:
             steps,
             text,
             count,
-            self._services.window_ttl if max_gap is None else max_gap,
+            self._services.forming.window_ttl if max_gap is None else max_gap,
         )
         return await window(self._services, self.owner, self._view, self.id, asked)
+
+    async def summarise(self) -> TaskSummary:
+        """Return a summary of the whole thread by the forming model: one paragraph, the main points, and the takeaways.
+
+        It is stored with the thread: without a new message since, no model is asked again. Raise ``Conflict`` where the book
+        has no model, ``ModelFailed`` where the model gives no answer or a budget is used up.
+        """
+        await self.get()
+        return await self._services.summarise(self.owner, self.id)
 
     async def set(
         self, *, operation: str | None = None, expect: int | None = None, **fields: Unpack[ThreadFields]

@@ -23,7 +23,7 @@ from memoranda.model.ledger import USED
 from memoranda.model.messages import Message, Thread
 from memoranda.model.records import Limits, Owner
 from memoranda.model.values import Moment, Value
-from memoranda.ports import Clock, Jobs, Models
+from memoranda.ports import Clock, Jobs, Models, Spending
 from memoranda.text.token_count import estimate
 
 #: The version of the stored form; a portion of another version is read again.
@@ -146,6 +146,7 @@ class ModelCalls:
     jobs: Jobs
     budget: BudgetCheck
     clock: Clock
+    spending: Spending
     _outage: _Outage = field(default_factory=_Outage)
     #: Thread → how many turns must wait before a summary is requested again after a useless one.
     _useless: dict[UUID, int] = field(default_factory=dict)
@@ -216,6 +217,15 @@ class ModelCalls:
         else:
             self._useless.pop(thread.id, None)
         return text, through
+
+    async def direct(self, owner: Owner, agent: str | None, request: ModelRequest) -> ModelAnswer:
+        """Ask a model for a caller who waits; counted and within budgets like any call. Raise ``ModelFailed`` if none answers."""
+        try:
+            begun, answer = await self._send(owner, agent, request, RunUsage())
+        except Postponed as exc:
+            raise ModelDown(str(exc)) from exc
+        await self.spending.note_spent(begun.answered(answer.usage))
+        return answer
 
     async def _discard_round(self, job: Job, portion: Portion, *, refused: bool) -> None:
         """End a round of corrections without a result: drop the answers, and raise to retry or give up the job."""

@@ -23,6 +23,8 @@ from memoranda.model.messages import (
     FINISHED,
     STATUS_STEPS,
     Episode,
+    KeepTaskSummary,
+    Message,
     Overflow,
     Thread,
     ThreadStatus,
@@ -230,6 +232,19 @@ def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
     else:
         verb = state.verb_of(thread.id) or Verb.FORM
         state.put(thread.changed(summary=change.summary, summary_through=change.through), verb)
+
+
+def keep_task_summary(state: BatchState, change: KeepTaskSummary) -> Deciding[None]:
+    """Store a thread's summary on demand; raise ``NotFound`` if a message that it was made from is gone."""
+    thread: Thread = yield from state.need(change.thread, Thread, "thread")
+    for message in change.messages:
+        yield from state.need(message, Message, "messages")
+    held = thread.task_summary
+    if held is not None and held.through >= change.summary.through:
+        state.ignore("unchanged", thread.id)
+    else:
+        verb = state.verb_of(thread.id) or Verb.FORM
+        state.put(thread.changed(task_summary=change.summary), verb)
 
 
 def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:

@@ -189,6 +189,7 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
                 formed_through=record.formed_through,
                 summary=record.summary,
                 summary_through=record.summary_through,
+                task_summary=record.task_summary,
             )
             if record.title_through:
                 restored = restored.changed(title=record.title, title_through=record.title_through)

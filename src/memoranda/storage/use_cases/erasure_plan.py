@@ -195,6 +195,8 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
             emptied |= {"summary": "", "summary_through": 0}
         if firsts[thread.id] <= thread.title_through:
             emptied |= {"title": "", "title_through": 0}
+        if thread.task_summary is not None and firsts[thread.id] <= thread.task_summary.through:
+            emptied["task_summary"] = None
         if emptied:
             plan.stripped[thread.id] = thread.changed(**emptied)
 

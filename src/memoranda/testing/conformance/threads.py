@@ -19,7 +19,7 @@ from memoranda.model.changes import (
     SetThread,
     Undo,
 )
-from memoranda.model.messages import Feedback, ThreadStatus
+from memoranda.model.messages import Feedback, KeepTaskSummary, TaskSummary, ThreadStatus
 from memoranda.model.records import EVERYONE, Audience, RecordType, Trust, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
@@ -69,6 +69,30 @@ class ThreadSuite(Suite):
         await pen.erase(last, ids[1])
         assert ((await pen.read(thread)).title, (await pen.read(thread)).title_through) == ("Lunch", 0)
         assert (await engine.verify()).faults == ()
+
+    async def test_a_task_summary_is_stored_with_its_messages_only_and_leaves_with_any(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        status = await pen.write(SetThread(thread, {"status": "paused"}))
+        ids = await pen.say(thread, "tea", "cake", "rum")
+        told = TaskSummary(summary="They ate.", main_points=("Tea", "Cake"), takeaways=("Rum",), through=3)
+        gone = await pen.write(KeepTaskSummary(thread, told.model_copy(update={"through": 2}), ids[:2]))
+        assert [item.version for item in gone.items] == [3]
+        await pen.write(KeepTaskSummary(thread, told, ids))
+        late = await pen.write(KeepTaskSummary(thread, told.model_copy(update={"through": 1}), ids[:1]))
+        assert [part.code for part in late.ignored] == ["unchanged"]
+        await pen.write(Undo(status.position))
+        assert (await pen.read(thread)).task_summary == told
+        (last,) = await pen.say(thread, "ale")
+        await pen.erase(last)
+        assert (await pen.read(thread)).task_summary == told
+        await pen.erase(ids[1])
+        assert (await pen.read(thread)).task_summary is None
+        with pytest.raises(NotFound):
+            await pen.write(KeepTaskSummary(thread, told, ids))
+        assert (await pen.read(thread)).task_summary is None
 
     async def test_messages_stand_in_the_order_in_which_they_were_said(self, engine: Engine) -> None:
         pen = Pen(engine)
