@@ -103,6 +103,12 @@ def test_no_verb_hides_what_it_takes_behind_stars(face: type, behind: type, verb
         assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 
+def test_a_call_of_the_episodes_themselves_hides_nothing_either():
+    for of in (SyncEpisodes, Episodes):
+        names = inspect.signature(of.__call__).parameters
+        assert {"owner", "like", "agent", "view"} <= set(names) and "who" not in names
+
+
 @pytest.mark.parametrize(
     ("synchronous", "awaited"),
     [(open_sync, memoranda.open), (copy_sync, memoranda.copy), (cancel_copy_sync, memoranda.cancel_copy)],

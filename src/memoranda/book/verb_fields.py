@@ -160,7 +160,7 @@ C = TypeVar("C")
 def spelled_out(of: type[C]) -> type[C]:
     """Let ``help`` and completion show each field of a class's verbs by name, instead of one ``**fields``."""
     for verb in vars(of).values():
-        if inspect.isfunction(verb) and not verb.__name__.startswith("_"):
+        if inspect.isfunction(verb) and (not verb.__name__.startswith("_") or verb.__name__ == "__call__"):
             verb.__signature__ = _spelled(verb)  # type: ignore[attr-defined]
     return of
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as made
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Final
 from uuid import UUID
 
@@ -99,28 +100,35 @@ _TIME_WORDS: Final = frozenset(
     ]
 )
 _WORD: Final = re.compile(r"\w+")
-_FORMS: Final = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        r"\b(?P<year>(?:19|20)\d\d)-(?P<number_of_month>[01]\d)-(?P<day>[0-3]\d)\b",
-        rf"\b{_DAY}{_OF}\s+(?P<month>{_MONTH})\b(?!\s+{_NO_MONTH})(?:[.,]?{_OF}\s+{_YEAR}\b)?",
-        rf"\b(?P<month>{_MONTH})\b\.?\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
-        rf"\b(?P<day>[0-3]?\d)\.\s?(?P<number_of_month>[01]?\d)\.\s?{_YEAR}\b",
-        rf"\b(?P<one>[0-3]?\d)/(?P<other>[0-3]?\d)/{_YEAR}\b",
-        rf"\b(?P<month>{_MONTH})\b[.,]?{_OF}\s+{_YEAR}\b",
-        rf"\b(?P<last>{_LAST})\s+(?P<month>{_MONTH})\b",
-        rf"\b(?P<month>{_MONTH})\s+(?P<last>{_LAST})\b",
-        rf"\b(?:{_BEFORE})\s+(?P<month>{_MONTH})\b",
-        rf"\b{_NUMBER}\s+(?:of\s+)?(?P<unit>{_UNIT})\s+(?P<ago>ago|fa|atrás|geleden|sedan)\b",
-        rf"\b(?P<ago>vor|hace|il y a|há|för)\s+{_NUMBER}\s+(?P<unit>{_UNIT})\b",
-        rf"\b(?P<last>{_LAST})\s+(?P<unit>{_UNIT})\b",
-        rf"\b(?P<unit>{_UNIT})\s+(?P<last>{_LAST})\b",
-        rf"\b(?P<before_yesterday>{_BEFORE_YESTERDAY})\b",
-        rf"\b(?P<yesterday>{_YESTERDAY})\b",
-        rf"\b(?P<today>{_TODAY})\b",
-        rf"\b{_YEAR}\b",
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    """Return the forms of times; they are compiled with the first question, because most programs that import this ask none."""
+    return tuple(
+        re.compile(form, re.IGNORECASE)
+        for form in (
+            r"\b(?P<year>(?:19|20)\d\d)-(?P<number_of_month>[01]\d)-(?P<day>[0-3]\d)\b",
+            rf"\b{_DAY}{_OF}\s+(?P<month>{_MONTH})\b(?!\s+{_NO_MONTH})(?:[.,]?{_OF}\s+{_YEAR}\b)?",
+            rf"\b(?P<month>{_MONTH})\b\.?\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
+            rf"\b(?P<day>[0-3]?\d)\.\s?(?P<number_of_month>[01]?\d)\.\s?{_YEAR}\b",
+            rf"\b(?P<one>[0-3]?\d)/(?P<other>[0-3]?\d)/{_YEAR}\b",
+            rf"\b(?P<month>{_MONTH})\b[.,]?{_OF}\s+{_YEAR}\b",
+            rf"\b(?P<last>{_LAST})\s+(?P<month>{_MONTH})\b",
+            rf"\b(?P<month>{_MONTH})\s+(?P<last>{_LAST})\b",
+            rf"\b(?:{_BEFORE})\s+(?P<month>{_MONTH})\b",
+            rf"\b{_NUMBER}\s+(?:of\s+)?(?P<unit>{_UNIT})\s+(?P<ago>ago|fa|atrás|geleden|sedan)\b",
+            rf"\b(?P<ago>vor|hace|il y a|há|för)\s+{_NUMBER}\s+(?P<unit>{_UNIT})\b",
+            rf"\b(?P<last>{_LAST})\s+(?P<unit>{_UNIT})\b",
+            rf"\b(?P<unit>{_UNIT})\s+(?P<last>{_LAST})\b",
+            rf"\b(?P<before_yesterday>{_BEFORE_YESTERDAY})\b",
+            rf"\b(?P<yesterday>{_YESTERDAY})\b",
+            rf"\b(?P<today>{_TODAY})\b",
+            rf"\b{_YEAR}\b",
+        )
     )
-)
+
+
 #: Letters that a regular expression takes for ASCII letters if it ignores case, one for one.
 _LOOKALIKES: Final = str.maketrans("ſİıK", "sIik")
 #: A month or day without a year may mean each of so many years back.
@@ -138,7 +146,7 @@ def times_of(question: str, now: datetime) -> Times:
         return ()
     taken: list[tuple[int, int]] = []
     found: dict[str, list[tuple[int, int]]] = {}
-    for form in _FORMS:
+    for form in _forms():
         for match in form.finditer(question):
             if all(match.end() <= start or end <= match.start() for start, end in taken):
                 taken.append(match.span())

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -26,15 +26,6 @@ from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, Sto
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.context_sources import check_context_settings
 from memoranda.errors import Conflict, HasDependents, InvalidInput
-from memoranda.formation.schemas.definitions import (
-    DEFAULTS,
-    DocumentReport,
-    checked_fields,
-    default_fields,
-    schema_from_record,
-    shape_for_edits,
-)
-from memoranda.formation.schemas.json_patch import edit_faults
 from memoranda.model.changes import Expect, PatchProfile, PutNamed, RevokeKey, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
@@ -53,6 +44,10 @@ from memoranda.model.records import (
 )
 from memoranda.model.values import new_id, refused
 
+# The rules of schemas are imported by the calls that need them: most programs open a book without one.
+if TYPE_CHECKING:
+    from memoranda.formation.schemas.definitions import DocumentReport
+
 N = TypeVar("N", Agent, Schema, Key)
 
 
@@ -65,6 +60,8 @@ class Profiles(RecordVerbs):
 
         The agent's own document wins over its groups', and those win over the global one.
         """
+        from memoranda.formation.schemas.definitions import default_fields, schema_from_record  # noqa: PLC0415
+
         documents = await self.documents(owner, schema, **who)
         width = {"global": 0, "group": 1, "self": 2}
         known = await Named(self._services, Schema).get(schema)
@@ -91,6 +88,12 @@ class Profiles(RecordVerbs):
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
         """Return the profile documents a view reads, each with its faults against its schema; faulty ones are included."""
+        from memoranda.formation.schemas.definitions import (  # noqa: PLC0415
+            DEFAULTS,
+            DocumentReport,
+            schema_from_record,
+        )
+
         known = await Named(self._services, Schema).get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
         documents = await self.documents(owner, schema, **who)
@@ -165,6 +168,9 @@ class Profiles(RecordVerbs):
         operation: str | None,
     ) -> Receipt:
         """Write a profile's edit unless it adds schema violations; earlier ones may stay."""
+        from memoranda.formation.schemas.definitions import schema_from_record, shape_for_edits  # noqa: PLC0415
+        from memoranda.formation.schemas.json_patch import edit_faults  # noqa: PLC0415
+
         schema = edit.schema_name
         known = await Named(self._services, Schema).get(schema)
         before = held.body if held else {}
@@ -309,6 +315,8 @@ class Schemas(Named[Schema]):
         self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[SchemaFields]
     ) -> Receipt:
         """Store a schema, or replace the one of that name, which ``new`` refuses; ``parameters`` are a JSON Schema or a Pydantic class."""
+        from memoranda.formation.schemas.definitions import checked_fields  # noqa: PLC0415
+
         kept = checked_fields(fields, as_text(name, "name"))
         return await self._put(name, kept, operation, new=new)
 
