@@ -18,23 +18,31 @@ def mentioned(view: View, records: Iterable[Record]) -> list[UUID]:
 
     Only memories lose readers, so a message from which a record quotes needs no look.
     """
-    found: dict[UUID, None] = {}
+    found: list[UUID] = []
     if not view.whole:
         for record in records:
-            if isinstance(record, Memory):
-                found.update(dict.fromkeys(_of_memory(record)))
-            elif isinstance(record, Episode) and record.thread is None:
-                found.update(dict.fromkeys(record.sources))
-    return list(found)
+            # On the way of every read: most memories name nothing but messages that they quote.
+            if type(record) is Memory:
+                own = record.__dict__
+                tied = own["supersedes"] or own["superseded_by"] or own["disputes"] or own["past"]
+                # A quote is from one of the sources, so a single source is quoted.
+                quoted = own["quotes"] and len(own["sources"]) == 1
+                if tied or ((own["sources"] or own["thread"]) and not quoted):
+                    found += _of_memory(record)
+            elif type(record) is Episode and record.thread is None:
+                found += record.sources
+    return list(set(found)) if len(found) > 1 else found
 
 
-def _of_memory(memory: Memory) -> Iterable[UUID]:
-    yield from memory.supersedes
-    yield from (id for id in (memory.superseded_by, memory.disputes) if id is not None)
-    quoted = {one.message for one in memory.quotes}
-    yield from (id for id in (*memory.sources, *memory.past) if id not in quoted)
-    if memory.thread is not None and not quoted:
-        yield memory.thread
+def _of_memory(memory: Memory) -> list[UUID]:
+    own = memory.__dict__
+    quoted = {one.__dict__["message"] for one in own["quotes"]}
+    named = [id for id in own["sources"] if id not in quoted]
+    if own["thread"] is not None and not quoted:
+        named.append(own["thread"])
+    if own["supersedes"] or own["past"]:
+        named += [*own["supersedes"], *(id for id in own["past"] if id not in quoted)]
+    return named + [id for id in (own["superseded_by"], own["disputes"]) if id is not None]
 
 
 def without_ids(record: R, unseen: frozenset[UUID]) -> R:
