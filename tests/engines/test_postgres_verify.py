@@ -37,12 +37,12 @@ async def tried(engine: PostgresEngine, statement: str) -> Tried:
 
     async def work(session: Session) -> None:
         assert await session.run_text(statement) > 0
-        before = (await engine._run(session, verify(None))).faults
+        before = (await engine.run(session, verify(None))).faults
         place: Reached | None = Reached()
         while place is not None and "cannot be read" not in str(before):
-            place, _ = await engine._run(session, rebuild_some(place))
-        await engine._run(session, rebuild_tables())
-        raise Tried(before, (await engine._run(session, verify(None))).faults)
+            place, _ = await engine.run(session, rebuild_some(place))
+        await engine.run(session, rebuild_tables())
+        raise Tried(before, (await engine.run(session, verify(None))).faults)
 
     with pytest.raises(Tried) as found:
         await engine.server.write(work, alone=True)
