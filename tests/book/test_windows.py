@@ -169,3 +169,18 @@ async def test_a_limit_or_a_number_of_first_steps_that_cannot_be_is_refused(book
     for wrong in given:
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
             await thread.window(**wrong)
+
+
+async def test_a_thread_does_not_expire_only_its_conversation_ends(
+    book: memoranda.Book, clock: HandClock
+) -> None:
+    thread = await book.thread("ana", agent="guide")
+    await thread.append("user", "I left my umbrella in Lisbon.")
+    clock.advance(hours=49)
+    assert (await thread.window()).messages == ()
+    assert len(await thread.messages()) == len(await thread.newest()) == 1
+    assert [hit.text for hit in await book.recall("ana", "umbrella", agent="guide")] == [
+        "I left my umbrella in Lisbon."
+    ]
+    context = await book.context("ana", "umbrella", thread=thread, agent="guide")
+    assert [block.name for block in context.blocks] == ["passages"]
