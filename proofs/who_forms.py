@@ -75,7 +75,7 @@ def run(count: int, seed: int) -> str:
         else:
             raise Undetected("nobody noticed a process that forms by rules whatever the book records")
     shown = ", ".join(f"{number} {kind}" for kind, number in sorted(killed.items()))
-    return f"{killed.total()} kills ({shown}), {formed} messages formed once by the model, 0 by rules; 1 control noticed"
+    return f"{killed.total()} kills ({shown}), {formed} messages formed once by the model, 0 by rules and none that was forgotten; 1 control noticed"
 
 
 def _killed(path: Path, kills: int, seed: int, *, careful: bool) -> tuple[Counter[str], int]:
@@ -144,12 +144,20 @@ async def _live(path: Path, by_model: bool, words: int, ready: Event) -> None:
         for place in range(words - _TURNS, words):
             await _talk(book, place)
         ready.set()
+        # One of the turns is forgotten, perhaps while it is being formed.
+        await asyncio.sleep(_LIFE_SECONDS * (words % 7) / 14)
+        thread = await book.thread(_owner(words - 1), agent="guide", name=f"talk {words - 1}")
+        await book.forget(_owner(words - 1), thread.id, view="owner")
         await asyncio.Event().wait()
 
 
 async def _talk(book: Book, place: int) -> None:
-    thread = await book.thread(_OWNERS[place % len(_OWNERS)], agent="guide", name=f"talk {place}")
+    thread = await book.thread(_owner(place), agent="guide", name=f"talk {place}")
     await thread.append("user", SAID.format(place=place))
+
+
+def _owner(place: int) -> Owner:
+    return _OWNERS[place % len(_OWNERS)]
 
 
 def said(request: ModelRequest) -> Said:
