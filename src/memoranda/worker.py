@@ -113,8 +113,12 @@ class Worker:
                 until.isoformat(timespec="seconds"),
             )
 
-    async def run(self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1) -> None:
+    async def run(
+        self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1, *, delay: float = 0.0
+    ) -> None:
         """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, those stay leased until the lease ends."""
+        if delay:
+            await _waited(stop, None, delay)
         looking = asyncio.Lock()
         if at_once == 1:
             await self._run(stop, pause, looking)

@@ -104,8 +104,8 @@ class BackgroundWork:
             )
 
 
-def start_working(book: BackgroundWork, worker: Worker) -> None:
-    """Let a worker do jobs until the book is closed, or is gone without having been closed."""
+def start_working(book: BackgroundWork, worker: Worker, *, delay: float = 0.0) -> None:
+    """Let a worker do jobs until the book is closed, or is gone without having been closed; it begins after a delay."""
     if book._working is not None:
         return
     loop, stop = asyncio.get_running_loop(), book._stop
@@ -113,7 +113,7 @@ def start_working(book: BackgroundWork, worker: Worker) -> None:
     # The book's workers are one to others, and to ``drain``, which names the jobs that other workers have.
     worker.name = book.worker.name
     book._running = worker
-    book._working = quiet(loop.create_task(worker.run(stop, at_once=at_once)))
+    book._working = quiet(loop.create_task(worker.run(stop, at_once=at_once, delay=delay)))
     weakref.finalize(book, _stop_in, loop, stop).atexit = False
 
 
