@@ -172,6 +172,7 @@ OFF_THE_PATH: dict[str, str] = {
     "last_user_turn": _TURN,
     "version_of: r.owner = :owner": "undo asks for earlier versions only",
     "version_of: r.id = :id": "undo asks for earlier versions only",
+    "due_job: o.tenant = :tenant": "only the worker of an open book asks for one tenant's jobs; a suite of every engine does",
     "due_job: other.owner = j.owner": "says when a job is leased, and never whose it is",
     "silence_job: id = ?": "asked only for jobs that tell of what goes; erasure, which does it, has a proof of its own",
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",

@@ -100,7 +100,8 @@ def lay(copy: str, *writes: Write) -> Deciding[None]:
 
 def lay_book(copy: str, frame: BookFrame) -> Deciding[None]:
     """Write the rows that belong to no owner to the unfinished copy with this id."""
-    return lay(copy, PutBook(frame), SetProperty(WHO_FORMS, frame.who_forms))
+    named = [] if frame.who_forms is None else [SetProperty(WHO_FORMS, frame.who_forms)]
+    return lay(copy, PutBook(frame), *named)
 
 
 def end_arrival(copy: str) -> Deciding[None]:
