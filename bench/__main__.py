@@ -40,6 +40,7 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "embedding": embedding.embedding,
     "open": holding.opening,
     "size": holding.size,
+    "repeats": holding.repeats,
     "crowd": crowding.crowd,
     "large": large.large,
     "scaling": scaling.scaling,

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,8 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 
 #: Largest share of the ledger in a message's bytes, in per cent.
 LEDGER_SHARE = 25.0
+#: Targets of one more message that says the same: five thousand of them in 10 s and 10 MB.
+CPU_MS_PER_REPEAT, BYTES_PER_REPEAT = 2.0, 2000
 _AGENT = "helper"
 _LEDGER = ("ledger", "ledger_by_operation")
 
@@ -38,6 +41,32 @@ async def main():
     print((imported - began) * 1000, (opened - begun) * 1000, (answered - opened) * 1000)
 asyncio.run(main())
 """
+
+
+def repeats(place: Place) -> Iterator[Row]:
+    """Measure what it costs to form a thread in which one user says the same in every message, by rules and without vectors."""
+    path, count = place.book("repeats"), place.scale.messages
+    seconds, cpu = asyncio.run(_repeat(path, count))
+    whole, _ = asyncio.run(_sizes(path))
+    yield Row(f"form {count} messages that say the same", seconds * 1000 / count, "ms a message")
+    yield Row("  CPU", cpu * 1000 / count, "ms a message", target=CPU_MS_PER_REPEAT)
+    yield Row("  book, with the messages", whole / count, "B a message", target=BYTES_PER_REPEAT)
+
+
+async def _repeat(path: Address, count: int) -> tuple[float, float]:
+    """Return the seconds, and those of the processor, that forming takes."""
+    async with memoranda.open(path, embed=None, models=None, worker=False) as book:
+        thread = await book.thread("ann", agent=_AGENT)
+        for start in range(0, count, 250):
+            said = {"role": "user", "content": "I like tea."}
+            await thread.append([said] * min(250, count - start))
+        await book.form_now("ann", view="owner")
+        began, used = time.perf_counter(), time.process_time()
+        await book.drain()
+        took = time.perf_counter() - began, time.process_time() - used
+        if isinstance(book.engine, SqliteEngine):
+            await book.engine.file.checkpoint()
+        return took
 
 
 def size(place: Place) -> Iterator[Row]:

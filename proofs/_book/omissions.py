@@ -54,9 +54,7 @@ OMISSIONS: dict[str, Omission] = {
     "its links": _never("delete_links_of"),
     "word to indexes elsewhere": _instead("note_gone", "SELECT ?, ?, ?"),
     "the index here": _skipping(ShelfCache.clear, "self._indexes.clear()"),
-    "stripping what stays": _skipping(
-        erasure._take_away, "yield from _strip(base, loss.stripped.values(), at)"
-    ),
+    "stripping what stays": _skipping(erasure._take_away, "yield from _strip(loss, at)"),
     "earlier versions of what stays": _never("blank_versions"),
     "jobs about it": _skipping(erasure._carry_out, "yield from jobs"),
     "what jobs keep about it": _never("delete_kept"),

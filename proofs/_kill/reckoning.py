@@ -44,7 +44,7 @@ class Stored(NamedTuple):
 #: The same on every engine, in the order of ``Stored``.
 QUERIES = (
     f"SELECT key FROM jobs WHERE kind = '{JOB}'",  # noqa: S608 - our own word
-    "SELECT record, source FROM links",
+    "SELECT record, source FROM links WHERE length(part) = 0",
     "SELECT r.id, t.packed FROM terms AS t JOIN records AS r ON r.no = t.record",
     "SELECT record FROM versions WHERE record NOT IN (SELECT no FROM records)",
 )

@@ -29,6 +29,7 @@ from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Hits, Page
 from memoranda.model.query import Scan as Scan
 from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.model.unlisted import ALL_SOURCES, Grouped, SourcePage
 from memoranda.model.vectors import Embedding, VectorSet
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -38,11 +39,9 @@ class Records(Protocol):
     """Records: the only way to write them, and reads. Every call concerns one owner and sees what one view may see."""
 
     async def apply(self, batch: Batch) -> Receipt:
-        """Apply a batch: all its changes or none.
+        """Apply a batch, all its changes or none; return the receipt after the commit, or the first one if it was applied before.
 
-        - The receipt is returned after the durable commit.
-        - A batch whose operation id was applied before changes nothing and returns the first receipt.
-        - ``Erased`` is raised if the batch names an era that has ended.
+        Raise ``Erased`` if the batch names an era that has ended.
         """
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
@@ -59,6 +58,9 @@ class Records(Protocol):
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         """Return a record's changes, oldest first; an empty list if the view may not see the record."""
+
+    async def unlisted(self, owner: Owner, view: View, id: UUID, page: SourcePage = ALL_SOURCES) -> Grouped:
+        """Return the sources that a record does not list, each after its group's id; none if the view may not see it."""
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         """Return the owner's ledger entries after a position in the ledger, oldest first."""
@@ -78,8 +80,7 @@ class Passages(Protocol):
     ) -> Sight:
         """Return what ``since`` returns, and the records that ``choose`` picks from it, with their uses and sources.
 
-        - All of it is read at one moment and in one round trip.
-        - ``choose`` may be called in any thread, and more than once.
+        It is read at one moment, in one round trip; ``choose`` may be called in any thread, and more than once.
         """
 
     async def since(
@@ -173,9 +174,7 @@ class Jobs(Protocol):
     ) -> bool:
         """Store a payload, such as a model's answer, with a leased job until the job ends; it replaces an earlier one.
 
-        - ``records`` are all records that the payload quotes: erasing one of them deletes the payload, not the job.
-        - False, and nothing is stored, if the lease was lost or one of them is erased already.
-        - ``spent`` is counted in the same commit, also if nothing is stored.
+        Erasing one of the quoted ``records`` deletes it. False, and only ``spent`` stored, if one is gone or the lease was lost.
         """
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:

@@ -377,9 +377,9 @@ PLANTED = {
     "another status": ("UPDATE records SET status = 'active' WHERE status = 'retracted'", "its status stands"),
     "another place": ("UPDATE records SET seq = 1 WHERE type = 'message' AND seq = 2", "its seq stands"),
     "a link less": ("DELETE FROM links", "its links are not"),
-    "a link more": ("INSERT INTO links VALUES (x'00', x'01')", "links of record 00"),
+    "a link more": ("INSERT INTO links (record, source) VALUES (x'00', x'01')", "links of record 00"),
     "a link astray": (
-        "INSERT INTO links SELECT id, x'01' FROM records WHERE type = 'memory'",
+        "INSERT INTO links (record, source) SELECT id, x'01' FROM records WHERE type = 'memory'",
         "its links are not",
     ),
     "another shelf": (

@@ -56,7 +56,13 @@ PLANTED = {
     "not ended": Fault("UPDATE records SET ended = NULL", "does not fit its status"),
     "ended": Fault("UPDATE records SET ended = recorded_at WHERE ended IS NULL", "does not fit its status"),
     "held": Fault("UPDATE owners SET held = 7 WHERE no = 1", "its count of held memories is wrong"),
-    "no links": Fault("DELETE FROM links", "its links are not what it rests on"),
+    "no links": Fault("DELETE FROM links WHERE length(part) = 0", "its links are not what it rests on"),
+    "no unlisted sources": Fault("DELETE FROM links WHERE length(part) > 0", "its unlisted sources are not", False),
+    "another unlisted source": Fault(
+        "UPDATE links SET source = record WHERE source = (SELECT min(source) FROM links WHERE length(part) > 0)",
+        "its unlisted sources are not",
+        False,
+    ),
     "no terms": Fault("DELETE FROM terms", "it has no terms"),
     "no mark": Fault("UPDATE records SET mark = 0 WHERE type = 'memory'", "it has no terms", False),
     "no vectors": Fault("DELETE FROM vectors", "vector_count"),
@@ -77,6 +83,8 @@ async def fill(engine: Engine) -> None:
     tea = await pen.remember("likes tea", key="drink", sources=said, agent="a", audience=FOR_A)
     await pen.remember("likes tea with milk", key="drink", agent="a", audience=FOR_A)
     quiet = await pen.remember("likes quiet and tea")
+    often = await pen.say(thread, *(f"rum {n}" for n in range(12)))
+    await pen.remember("likes cake", sources=often, agent="a", audience=FOR_A)
     await engine.begin_set(SMALL)
     await engine.put_vectors(SMALL, vectors_of(SMALL, tea, *said))
     await engine.note_use(ANN, WHOLE, {quiet: Use(strength=0.25, used_at=START, count=2)})

@@ -85,6 +85,23 @@ async def test_what_an_old_book_holds_is_forgotten(old: Old):
     assert [hit.id for hit in await old.book.recall("ben", "coffee", agent="helper")] == [old.known.id("ben")]
 
 
+async def test_a_memory_of_an_old_book_is_confirmed_many_times_and_forgotten_with_its_last_source(old: Old):
+    thread = await old.book.thread("ana", agent="helper")
+    said = [(await thread.append("user", f"I sing in a choir, {n}")).id for n in range(12)]
+    choir = old.known.id("choir")
+    for message in said:
+        await old.book.confirm("ana", choir, sources=[message], agent="helper")
+    why = await old.book.why("ana", choir, agent="helper", limit=3)
+    assert isinstance(why.record, Memory)
+    assert why.source_count == why.record.source_count >= 12 > len(why.record.sources) == 8
+    first = [source for source in why.record.sources if source not in said]
+    receipt = await old.book.forget("ana", ids=said[1:], view="owner")
+    assert choir in receipt.kept
+    await old.book.forget("ana", ids=[said[0], *first], view="owner")
+    with pytest.raises(NotFound):
+        await old.book.get("ana", choir, agent="helper")
+
+
 async def test_a_request_that_an_old_book_carried_out_is_still_the_same_request(old: Old):
     again = await old.book.remember("ana", "Plays the cello", agent="helper", operation="cello")
     assert (again.repeated, again.id, again.position) == (

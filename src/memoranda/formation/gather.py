@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar, cast
 from uuid import UUID, uuid4
 
 from memoranda.errors import EmbeddingFailed
@@ -32,6 +32,7 @@ from memoranda.model.records import (
     View,
     those_of,
 )
+from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.model.values import Name
 from memoranda.ports import Finder, MakesVectors, Records
 from memoranda.text.token_count import estimate
@@ -61,6 +62,8 @@ def reading_view(thread: Thread) -> View:
         return View(agent=_NOBODY, groups=audience.groups)
     return View()
 
+
+_M = TypeVar("_M", bound=Record)
 
 #: Earlier turns that are shown as context of the new ones.
 _CONTEXT: Final = 6
@@ -200,12 +203,11 @@ class ThreadReader:
         thread, view = reading.thread, reading_view(reading.thread)
         owner = thread.owner
         found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
-        for note in formed.notes:
-            at = view
-            if note.trust in STRANGERS or note.subject is not None:
-                # What strangers say stays with the agent: it may have noted the same before, for itself alone.
-                at = writing_view(thread)
-            for memory in await self._find_memories(owner, at, note.content, None, reading.now):
+        # What strangers say stays with the agent: it may have noted the same before, for itself alone.
+        asked = ((one.content, one.trust in STRANGERS or one.subject is not None) for one in formed.notes)
+        for said, alone in dict.fromkeys(asked):
+            at = writing_view(thread) if alone else view
+            for memory in await self._find_memories(owner, at, said, None, reading.now):
                 found.setdefault(memory.id, memory)
         keys = {note.key for note in formed.notes if note.key is not None}
         keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}
@@ -216,12 +218,25 @@ class ThreadReader:
             one.superseded_by for one in those_of(Memory, found.values()) if one.superseded_by is not None
         }
         found |= await self._records.get(owner, view, [*winners - set(found)])
+        new = [message.id for message in reading.new]
         return CurrentRecords(
-            memories=tuple(those_of(Memory, found.values())),
-            profiles=await self._profiles(thread, view),
+            memories=tuple(
+                [await self._with_sources(thread, one, new) for one in those_of(Memory, found.values())]
+            ),
+            profiles=tuple(
+                [await self._with_sources(thread, one, new) for one in await self._profiles(thread, view)]
+            ),
             experience=await self._experience(thread) if formed.experience else (),
             episodes=await self.episodes(thread),
         )
+
+    async def _with_sources(self, thread: Thread, record: _M, new: list[UUID]) -> _M:
+        """Return a record that lists, beside the sources that it always lists, those among the new messages."""
+        if not unlisted_of(record):
+            return record
+        said = SourcePage(among=new)
+        found = await self._records.unlisted(thread.owner, writing_view(thread), record.id, said)
+        return listing(record, found) if found else record
 
     async def was_applied(self, owner: Owner, operation: str) -> bool:
         """True if the operation with this id was applied before."""
@@ -315,6 +330,22 @@ def _never_back(messages: Iterable[Message]) -> Iterator[Message]:
             continue
         latest = message.observed_at if latest is None else max(latest, message.observed_at)
         yield message if message.observed_at == latest else message.changed(observed_at=latest)
+
+
+def listing(record: _M, found: list[tuple[UUID, UUID]]) -> _M:
+    """Return a record that lists these of its unlisted sources, too; it is only compared, and never stored."""
+    if isinstance(record, Memory):
+        return cast(_M, record.changed(sources=(*record.sources, *(source for _, source in found))))
+    if not isinstance(record, ProfileDocument):
+        return record
+    more: dict[UUID, list[UUID]] = {}
+    for group, source in found:
+        more.setdefault(group, []).append(source)
+    grounds = {
+        name: tuple((*entry, *(source for part in entry for source in more.get(part, ()))) for entry in held)
+        for name, held in record.grounds.items()
+    }
+    return cast(_M, record.changed(grounds=grounds))
 
 
 def _is_formed_statement(memory: Memory) -> bool:

@@ -62,6 +62,8 @@ class RecordPiece(NamedTuple):
     use: tuple[float, int | None, int] | None
     #: Pairs of a vector set's name and the packed vector.
     vectors: tuple[tuple[str, bytes], ...]
+    #: Pairs of a group of unlisted sources and a source in it, in order.
+    unlisted: tuple[tuple[bytes, bytes], ...] = ()
 
     @property
     def key(self) -> bytes:

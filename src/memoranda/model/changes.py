@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -309,6 +309,8 @@ class Import:
     terms: bytes | None = None
     #: The era of its owner when it was exported.
     era: UUID | None = None
+    #: The sources of each group of unlisted ones.
+    unlisted: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
 
 
 Change = (

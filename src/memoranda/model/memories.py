@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Iterable, Iterator
 from enum import StrEnum
 from typing import Any, ClassVar
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import Field, field_validator, model_validator
 
 from memoranda.model.records import AudienceKind, Record, RecordType, Trust, past_of, slot_of
+from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Data, FilledText, Moment, Name, Text, Value
 
 #: Characters of a quote that a note carries.
@@ -84,10 +85,13 @@ class Memory(Record):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     observed_at: Moment
+    #: Its sources; of more than eight the first, the last and the best ones (``source_count`` counts all of them).
     sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)
-    #: What only earlier versions rested on.
+    #: Its other sources, which are not listed.
+    unlisted: tuple[Unlisted, ...] = ()
+    #: Sources that only earlier versions have.
     past: tuple[UUID, ...] = ()
-    #: Quotes from its sources; they stay when a message is removed by age.
+    #: Quotes from the sources that it lists; they stay when a message is removed by age.
     quotes: tuple[Cited, ...] = Field(default=(), max_length=MOST_QUOTES)
     #: The language of what was said, as far as it is known.
     language: Name | None = None
@@ -125,6 +129,11 @@ class Memory(Record):
         """True if the statement is active."""
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
 
+    @property
+    def source_count(self) -> int:
+        """The number of all its sources."""
+        return len(self.sources) + sum(group.count for group in self._standing())
+
     def identity(self) -> tuple[Any, ...] | None:
         """Return key, audience and agent (none in a global audience); None if inactive, disputed or without a key."""
         if self.key is None or not self.active or self.disputes is not None:
@@ -143,13 +152,16 @@ class Memory(Record):
         return (*self.stands_on(), *self.past)
 
     def stands_on(self) -> tuple[UUID, ...]:
-        """Return its sources; without any, the thread in which it was said, if there is one."""
+        """Return its sources and the groups of unlisted ones; without any, the thread in which it was said, if there is one."""
         if self.sources:
-            return self.sources
+            return (*self.sources, *(group.id for group in self._standing()))
         return () if self.thread is None else (self.thread,)
 
+    def _standing(self) -> Iterator[Unlisted]:
+        return (group for group in self.unlisted if group.id not in self.past)
+
     def following(self, earlier: Record) -> Any:
-        return self.changed(past=past_of(self, earlier))
+        return self.changed(past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier))
 
     def without(self, gone: Container[UUID]) -> Memory | None:
         """Return this statement without erased sources and earlier versions, or None if no source is left."""
@@ -159,7 +171,11 @@ class Memory(Record):
         sources = tuple(source for source in self.sources if source not in gone)
         thread = None if self.thread is None or self.thread in gone else self.thread
         left: Memory = self.changed(
-            sources=sources, past=(), quotes=quotes_of(self.quotes, sources), thread=thread
+            sources=sources,
+            unlisted=tuple(group for group in self._standing() if group.id not in gone),
+            past=(),
+            quotes=quotes_of(self.quotes, sources),
+            thread=thread,
         )
         return left
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from memoranda.model.records import Owner, Record, RecordType, past_of
+from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Document, Moment, Name, Text, comparable
 
 #: The sources of a value: for a list that is not empty, one entry for each item; for any other value, one entry.
@@ -115,8 +116,11 @@ class ProfileDocument(Record):
     #: Fields that a person set; only people change them.
     pinned: tuple[Name, ...] = ()
     #: The sources of derived fields; fields that people or programs set are not listed.
+    #: A value with more than eight lists some of them, and last the id of the group of the others.
     grounds: dict[Text, Grounds] = Field(default_factory=dict)
-    #: What only earlier versions rested on.
+    #: The groups of sources that ``grounds`` does not list.
+    unlisted: tuple[Unlisted, ...] = ()
+    #: Sources that only earlier versions have.
     past: tuple[UUID, ...] = ()
 
     @model_validator(mode="after")
@@ -143,7 +147,7 @@ class ProfileDocument(Record):
         return self.grounds.get(name) or ((),) * places(self.body.get(name))
 
     def following(self, earlier: Record) -> Any:
-        return self.changed(past=past_of(self, earlier))
+        return self.changed(past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier))
 
     def without(self, gone: Container[UUID]) -> ProfileDocument | None:
         """Return this document without fields whose sources were all erased, and without earlier versions, or None."""
@@ -158,8 +162,16 @@ class ProfileDocument(Record):
                     del grounds[name]
         if self.body and not body:
             return None
-        pinned = tuple(name for name in self.pinned if name in body)
-        return self.model_copy(update={"body": body, "grounds": grounds, "pinned": pinned, "past": ()})
+        standing = set(all_of(grounds))
+        return self.model_copy(
+            update={
+                "body": body,
+                "grounds": grounds,
+                "unlisted": tuple(group for group in self.unlisted if group.id in standing),
+                "pinned": tuple(name for name in self.pinned if name in body),
+                "past": (),
+            }
+        )
 
 
 class Schema(Record):

@@ -117,11 +117,16 @@ class Why:
     """The explanation of a record: its sources and its history."""
 
     record: Record
+    #: A page of its sources; the first page begins with those that the record lists.
     sources: tuple[Source, ...]
     history: tuple[HistoryStep, ...]
+    #: The number of all its sources; of a profile each value's are counted.
+    source_count: int = 0
+    #: Give it to the next call for more sources; None at the end.
+    cursor: str | None = None
 
     def __repr__(self) -> str:
-        return f"<Why {self.record!r}: sources {len(self.sources)}, changes {len(self.history)}>"
+        return f"<Why {self.record!r}: sources {self.source_count}, changes {len(self.history)}>"
 
 
 class ScorerScore(NamedTuple):

@@ -24,7 +24,13 @@ def mentioned(view: View, records: Iterable[Record]) -> list[UUID]:
             # On the way of every read: most memories name nothing but messages that they quote.
             if type(record) is Memory:
                 own = record.__dict__
-                tied = own["supersedes"] or own["superseded_by"] or own["disputes"] or own["past"]
+                tied = (
+                    own["supersedes"]
+                    or own["superseded_by"]
+                    or own["disputes"]
+                    or own["past"]
+                    or own["unlisted"]
+                )
                 # A quote is from one of the sources, so a single source is quoted.
                 quoted = own["quotes"] and len(own["sources"]) == 1
                 if tied or ((own["sources"] or own["thread"]) and not quoted):
@@ -42,6 +48,8 @@ def _of_memory(memory: Memory) -> list[UUID]:
         named.append(own["thread"])
     if own["supersedes"] or own["past"]:
         named += [*own["supersedes"], *(id for id in own["past"] if id not in quoted)]
+    for group in own["unlisted"]:
+        named += [id for id in (*group.added, *group.dropped) if id not in quoted]
     return named + [id for id in (own["superseded_by"], own["disputes"]) if id is not None]
 
 
@@ -51,6 +59,12 @@ def without_ids(record: R, unseen: frozenset[UUID]) -> R:
         return record.changed(  # type: ignore[no-any-return]
             sources=_seen(record.sources, unseen),
             past=_seen(record.past, unseen),
+            unlisted=tuple(
+                group.model_copy(
+                    update={"added": _seen(group.added, unseen), "dropped": _seen(group.dropped, unseen)}
+                )
+                for group in record.unlisted
+            ),
             supersedes=_seen(record.supersedes, unseen),
             superseded_by=None if record.superseded_by in unseen else record.superseded_by,
             disputes=None if record.disputes in unseen else record.disputes,

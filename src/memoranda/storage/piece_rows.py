@@ -54,10 +54,11 @@ def records_of(
                 tuple(row[16:19]),
                 *row[19:24],
                 tuple(VersionPiece._make((*v[:3], tuple(v[3:6]), *v[6:])) for v in of_versions[row[0]]),
-                tuple(source for (source,) in of_links[row[1]]),
+                tuple(source for part, source in of_links[row[1]] if not part),
                 None if row[24] is None else tuple(row[24:26]),
                 None if row[26] is None else tuple(row[26:29]),
                 tuple(of_vectors[row[0]]),
+                tuple((bytes(part), bytes(source)) for part, source in of_links[row[1]] if part),
             )
         )
         for row in rows

@@ -12,6 +12,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.passages import UNUSED, Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, Page
 from memoranda.model.records import Audience, Owner, Record, View
+from memoranda.model.unlisted import ALL_SOURCES, SourcePage
 from memoranda.ports import Scan
 from memoranda.storage.use_case import OwnerBase, Question
 
@@ -156,6 +157,18 @@ class RestingOn(Question[list[Record]]):
     ids: tuple[UUID, ...]
     #: As in ``Load``.
     damaged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Members(Question[list[tuple[UUID, UUID]]]):
+    """Unlisted sources of a record in order, each as a pair of its group and itself.
+
+    The record may be any owner's.
+    """
+
+    record: UUID
+    groups: tuple[UUID, ...]
+    page: SourcePage = ALL_SOURCES
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,10 @@ from memoranda.model.changes import JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.memories import Cardinality, Cited, Memory, MemoryStatus
-from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
+from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
+from memoranda.model.unlisted import Unlisted
 from memoranda.model.values import canonical, due_at, keyed, micros, moment, new_id
 
 CLASS_OF: dict[str, type[Record]] = {
@@ -193,8 +194,8 @@ def _ids(values: list[str]) -> tuple[UUID, ...]:
     return tuple(map(UUID, values))
 
 
-def _quotes(values: list[Any]) -> tuple[Cited, ...]:
-    return tuple(map(Cited.model_validate, values))
+def _values(of: type[Cited | Unlisted]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    return lambda values: tuple(map(of.model_validate, values))
 
 
 class _Shape:
@@ -221,20 +222,20 @@ class _Shape:
         return record
 
 
-_time, _judged = datetime.fromisoformat, Feedback.model_validate
 _SHAPES = {
-    Message.type.value: _Shape(Message, thread=UUID, observed_at=_time, trust=Trust, feedback=_judged),
+    Message.type.value: _Shape(Message, thread=UUID, observed_at=datetime.fromisoformat, trust=Trust),
     Memory.type.value: _Shape(
         Memory,
         cardinality=Cardinality,
         tags=tuple,
         thread=UUID,
-        valid_from=_time,
-        valid_to=_time,
-        observed_at=_time,
+        valid_from=datetime.fromisoformat,
+        valid_to=datetime.fromisoformat,
+        observed_at=datetime.fromisoformat,
         sources=_ids,
+        unlisted=_values(Unlisted),
         past=_ids,
-        quotes=_quotes,
+        quotes=_values(Cited),
         trust=Trust,
         supersedes=_ids,
         superseded_by=UUID,

@@ -28,6 +28,7 @@ from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Recei
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
+from memoranda.model.unlisted import ALL_SOURCES, SourcePage
 from memoranda.model.values import new_id
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
@@ -40,7 +41,7 @@ from memoranda.storage.use_cases import copies, forming_records, jobs, vector_se
 from memoranda.storage.use_cases.apply import apply_batch, find_operation
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
 from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
-from memoranda.storage.use_cases.history import entries, history
+from memoranda.storage.use_cases.history import entries, history, unlisted
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.use_cases.verify import Steps, verify
 from memoranda.storage.writes import PutFrame, PutPieces
@@ -105,6 +106,11 @@ class Store(ABC):
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         return await self.read(lambda: history(owner, view, id))
+
+    async def unlisted(
+        self, owner: Owner, view: View, id: UUID, page: SourcePage = ALL_SOURCES
+    ) -> list[tuple[UUID, UUID]]:
+        return await self.read(lambda: unlisted(owner, view, id, page))
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         return await self.read(lambda: entries(owner, after, limit))

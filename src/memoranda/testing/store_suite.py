@@ -5,6 +5,7 @@ from __future__ import annotations
 from memoranda.testing.conformance.background.formation import FormationSuite, SpendingSuite
 from memoranda.testing.conformance.background.job_waits import WaitingSuite, WhoFormsSuite
 from memoranda.testing.conformance.background.jobs import JobSuite
+from memoranda.testing.conformance.confirmations import ConfirmationSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
 from memoranda.testing.conformance.limits import CapacitySuite, LimitSuite
@@ -35,6 +36,7 @@ class StoreSuite(
     OtherSuite,
     GroundsSuite,
     AgeingSuite,
+    ConfirmationSuite,
     JobSuite,
     WaitingSuite,
     WhoFormsSuite,

@@ -22,8 +22,8 @@ from tests.engines.planted import PLANTED, Fault, Tried, fill, missed
 
 OWN = {
     "a vector's length": Fault("UPDATE vectors SET packed = zeroblob(9)", "vector_length"),
-    "a link of nothing": Fault("INSERT INTO links VALUES (x'00', x'01')", "links_without_record"),
-    "a link more": Fault("INSERT INTO links SELECT id, x'01' FROM records", "its links are not what it rests on"),
+    "a link of nothing": Fault("INSERT INTO links (record, source) VALUES (x'00', x'01')", "links_without_record"),
+    "a link more": Fault("INSERT INTO links (record, source) SELECT id, x'01' FROM records", "its links are not what it rests on"),
     "terms of nothing": Fault("INSERT INTO terms VALUES (999, 1, x'')", "terms_without_record"),
     "use of nothing": Fault("INSERT INTO uses (record, strength, count) VALUES (999, 1.0, 1)", "use_without_memory"),
     "a vector of no set": Fault("INSERT INTO vectors SELECT (9 << 40) + record, x'00' FROM terms", "vector_astray"),
@@ -89,7 +89,7 @@ async def test_a_rebuild_that_is_interrupted_loses_nothing_and_is_run_again(
     monkeypatch.undo()
     assert 0 < len((await engine.verify()).faults) < faults
     done = await engine.rebuild()
-    assert (done["records"], done["links"], done["owners"]) == (7, 2, 2)
+    assert (done["records"], done["links"], done["owners"]) == (20, 11, 2)
     assert (await engine.verify()).faults == ()
     await engine.close()
 

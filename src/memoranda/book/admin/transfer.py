@@ -371,7 +371,7 @@ class _Intake:
             self._error(part.numbers[each.item], str(exc))
 
     async def _import(self, owner: Owner, era: UUID, some: Sequence[export_format.DumpedVersion]) -> None:
-        changes = [Import(each.record, era=era) for each in some]
+        changes = [Import(each.record, era=era, unlisted=each.unlisted) for each in some]
         receipt = await self._door.write(owner, WHOLE, Actor("owner"), changes, request=None)
         self.report.records.update(item.type.value for item in receipt.items)
         self.report.ignored.update(ignored.code for ignored in receipt.ignored)

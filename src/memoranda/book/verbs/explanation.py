@@ -12,20 +12,51 @@ from memoranda.model.memories import Memory
 from memoranda.model.passages import source_of
 from memoranda.model.query import Source, Why
 from memoranda.model.records import WHOLE, Owner, Record, RecordType, View
+from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.ports import Records
+from memoranda.storage.rows import cursor_of
 
 #: Levels of sources of sources that an explanation follows.
 _DEPTH = 8
 
 
-async def explain(records: Records, owner: Owner, view: View, id: UUID) -> Why:
-    """Return a record with its sources and history."""
+async def explain(
+    records: Records, owner: Owner, view: View, id: UUID, cursor: str | None = None, limit: int = 100
+) -> Why:
+    """Return a record with a page of its sources, and its history."""
     found = await records.get(owner, view, [id])
     if id not in found:
         raise NotFound(f"this view can see no record with the id {id}")
     record = found[id]
-    sources = await _sources(records, owner, view, record, {id}, _DEPTH)
-    return Why(record, sources, tuple(await records.history(owner, view, id)))
+    ids, more = await _page(records, owner, view, record, cursor, limit)
+    sources = await _sources(records, owner, view, record, ids, {id}, _DEPTH)
+    history = tuple(await records.history(owner, view, id))
+    return Why(record, sources, history, _count(record), more)
+
+
+async def _page(
+    records: Records, owner: Owner, view: View, record: Record, cursor: str | None, limit: int
+) -> tuple[list[UUID], str | None]:
+    """Return the ids of a page of a record's sources, and the cursor of the next page."""
+    listed = _listed(record) if cursor is None else []
+    if not unlisted_of(record):
+        return listed, None
+    page = SourcePage(after=UUID(bytes=cursor_of(cursor, False)), limit=limit + 1)
+    found = await records.unlisted(owner, view, record.id, page)
+    ids = [source for _, source in found[:limit]]
+    return list(dict.fromkeys((*listed, *ids))), ids[-1].hex if len(found) > limit else None
+
+
+def _listed(record: Record) -> list[UUID]:
+    """Return the sources that a record lists itself."""
+    groups = {group.id for group in unlisted_of(record)}
+    return [id for id in record.stands_on() if id not in groups]
+
+
+def _count(record: Record) -> int:
+    standing = set(record.stands_on())
+    groups = [group for group in unlisted_of(record) if group.id in standing]
+    return len(standing) - len(groups) + sum(group.count for group in groups)
 
 
 async def seen_receipt(records: Records, owner: Owner, view: View, receipt: Receipt) -> Receipt:
@@ -37,15 +68,21 @@ async def seen_receipt(records: Records, owner: Owner, view: View, receipt: Rece
 
 
 async def _sources(
-    records: Records, owner: Owner, view: View, record: Record, seen: set[UUID], depth: int
+    records: Records,
+    owner: Owner,
+    view: View,
+    record: Record,
+    ids: list[UUID],
+    seen: set[UUID],
+    depth: int,
 ) -> tuple[Source, ...]:
-    wanted = [id for id in record.stands_on() if id not in seen]
+    wanted = [id for id in ids if id not in seen]
     if not wanted or not depth:
         return ()
     found = []
     visible = await records.get(owner, view, wanted)
     for source in visible.values():
-        inner = await _sources(records, owner, view, source, seen | {source.id}, depth - 1)
+        inner = await _sources(records, owner, view, source, _listed(source), seen | {source.id}, depth - 1)
         found.append(source_of(source, inner))
     return (*found, *(await _left(records, owner, record, [id for id in wanted if id not in visible])))
 

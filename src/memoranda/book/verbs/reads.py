@@ -91,9 +91,22 @@ class Reads:
             self._party(owner), as_view(who), as_filter(as_types(types), only or {})
         )
 
-    async def why(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Why:
-        """Explain a record: its sources, quoted, and the changes that made it what it is."""
-        return await explain(self._services.engine, self._party(owner), as_view(who), as_id(id))
+    async def why(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        cursor: str | None = None,
+        limit: int = 100,
+        **who: Unpack[Who],
+    ) -> Why:
+        """Explain a record: its sources, quoted, and the changes that made it what it is.
+
+        A record with more sources than it lists itself has them in pages: ``cursor`` continues after an earlier one.
+        """
+        party, view = self._party(owner), as_view(who)
+        engine = self._services.engine
+        return await explain(engine, party, view, as_id(id), as_cursor(cursor), as_limit(limit))
 
     async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
         """Return a record's changes, oldest first."""

@@ -146,22 +146,31 @@ async def _all(session: Session, party: Owner | None, given: dict[str, Any]) -> 
 @opens_book
 @owned("ID", least=1, most=1)
 @seen_as
-def why_command(session: Session, party: Owner, words: Sequence[str], who: Who) -> None:
+@click.option(
+    "--limit", type=int, default=100, metavar="N", help="The most sources on a page [default: 100]."
+)
+@click.option("--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value.")
+def why_command(
+    session: Session, party: Owner, words: Sequence[str], who: Who, limit: int, cursor: str | None
+) -> None:
     """Show the sources of a record with quotes, and the changes that made it what it is."""
-    session.run(_why(session, party, words[0], who))
+    session.run(_why(session, party, words[0], who, limit, cursor))
 
 
-async def _why(session: Session, party: Owner, id: str, who: Who) -> None:
+async def _why(session: Session, party: Owner, id: str, who: Who, limit: int, cursor: str | None) -> None:
     async with session.reading() as book:
-        why = await book.why(party, id, **who)
+        why = await book.why(party, id, cursor=cursor, limit=limit, **who)
     if session.print_json(why):
         return
     printer, record = session.printer, why.record
     printer.say(f"{record.type.value} {sort_of(record)}".rstrip(), "title")
     printer.block(text_of(record), indent="  ", style="strong")
     if why.sources:
-        printer.say("sources", "title")
+        count = f", {why.source_count} in all" if why.source_count > len(why.sources) else ""
+        printer.say(f"sources{count}", "title")
         print_sources(printer, why.sources)
+        if why.cursor is not None:
+            printer.say(f"more sources follow: --cursor {why.cursor}", "faint")
     else:
         printer.say("no sources that this view sees", "faint")
     print_steps(printer, why.history)

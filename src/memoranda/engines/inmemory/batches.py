@@ -94,6 +94,18 @@ def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
     return [on.tables.records[id].record() for id in sorted(found)]
 
 
+def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
+    kept = on.tables.records.get(question.record)
+    groups = {} if kept is None else kept.groups
+    found = (
+        (group, source)
+        for group in question.groups
+        for source in groups.get(group, ())
+        if source > question.page.after and (question.page.among is None or source in question.page.among)
+    )
+    return sorted(found, key=lambda pair: (pair[1], pair[0]))[: question.page.limit]
+
+
 def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
     mine = None if on.era.owner is None else on.era.owner.tenant
     return [
@@ -223,8 +235,19 @@ class Storing:
                 self.leave(self._tables.shelf(self._era, kept.now.audience), record.id)
             kept.versions.append(version)
             self._tables.rest(kept, record.rests_on())
+        self._regroup(kept, put)
         if record.type in PASSAGE_TYPES:
             kept.mark = self._mark(shelf)
+
+    def _regroup(self, kept: Kept, put: Put) -> None:
+        if not (put.linked or put.unlinked):
+            return
+        groups = {id: set(sources) for id, sources in kept.groups.items()}
+        for group, source in put.linked:
+            groups.setdefault(group, set()).add(source)
+        for group, source in put.unlinked:
+            groups.get(group, set()).discard(source)
+        self._tables.group(kept, {id: sources for id, sources in groups.items() if sources})
 
     def _mark(self, shelf: Shelf) -> int:
         if shelf.number not in self._moved:
@@ -248,6 +271,7 @@ ANSWERS: Answers = {
     q.OldestOwn: _oldest_own,
     q.CountRun: lambda on, question: sum(1 for kept in _kept(on) if kept.run == question.run),
     q.RestingOn: _resting_on,
+    q.Members: _members,
     q.OtherHolders: _other_holders,
     q.EntriesAt: _entries_at,
     q.PositionsTouching: _positions_touching,

@@ -21,7 +21,7 @@ def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
         found["terms"] += kept.terms is not None
         found["uses"] += kept.use is not None
         found["vectors"] += len(kept.vectors)
-        found["links"] += len(kept.sources)
+        found["links"] += len(kept.sources) + sum(map(len, kept.groups.values()))
     return found
 
 
@@ -61,6 +61,7 @@ def _remove_records(on: Session, write: w.RemoveRecords) -> None:
         kept = era.records.pop(leaving.id)
         del on.tables.records[leaving.id]
         on.tables.rest(kept, ())
+        on.tables.group(kept, {})
         if leaving.type in PASSAGE_TYPES:
             storing.leave(era.shelves[kept.now.audience], leaving.id)
 

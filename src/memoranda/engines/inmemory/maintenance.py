@@ -68,7 +68,7 @@ def _resting(tables: Tables) -> dict[UUID, set[UUID]]:
     """Return the records that cite each source."""
     found: dict[UUID, set[UUID]] = {}
     for kept in tables.records.values():
-        for source in kept.sources:
+        for source in kept.all_sources():
             found.setdefault(source, set()).add(kept.id)
     return found
 

@@ -97,6 +97,7 @@ def _record(kept: Kept) -> RecordPiece:
         None if kept.terms is None else (kept.rule, kept.terms),
         None if use is None else (use.strength, used_at, use.count),
         tuple(sorted(kept.vectors.items())),
+        tuple(sorted((group.bytes, id.bytes) for group, ids in kept.groups.items() for id in ids)),
     )
 
 
@@ -199,6 +200,10 @@ def _put_record(tables: Tables, era: Era, piece: RecordPiece) -> None:
     sources = tuple(UUID(bytes=source) for source in piece.sources)
     kept = Kept(era, [*earlier, current], sources, piece.run, mark=piece.mark, tail=tail)
     tables.add(kept)
+    groups: dict[UUID, set[UUID]] = {}
+    for group, source in piece.unlisted:
+        groups.setdefault(UUID(bytes=group), set()).add(UUID(bytes=source))
+    tables.group(kept, groups)
     if piece.terms is not None:
         kept.rule, kept.terms = piece.terms
     kept.vectors = {name: packed for name, packed in piece.vectors if name in tables.sets}

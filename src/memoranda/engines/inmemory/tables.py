@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -94,6 +94,8 @@ class Kept:
     #: In a thread, the last place that was given to a message.
     tail: int = 0
     use: Use | None = None
+    #: Its groups of unlisted sources.
+    groups: dict[UUID, set[UUID]] = field(default_factory=dict)
 
     @property
     def now(self) -> Version:
@@ -115,6 +117,10 @@ class Kept:
         """The time since which the record is not active any more; None while it is active."""
         since = list(takewhile(lambda version: not version.row.held, reversed(self.versions)))
         return since[-1].row.recorded_at if since else None
+
+    def all_sources(self) -> set[UUID]:
+        """Return its sources, listed or not."""
+        return set(self.sources).union(*self.groups.values())
 
     def record(self, version: Version | None = None) -> Record:
         """Return the current record, or the one of an earlier version."""
@@ -185,14 +191,24 @@ class Tables:
         self.rest(kept, kept.sources)
 
     def rest(self, kept: Kept, sources: tuple[UUID, ...]) -> None:
-        """Replace the sources of a record."""
-        for source in kept.sources:
+        """Replace the sources that a record lists."""
+        before, kept.sources = kept.sources, tuple(dict.fromkeys(sources))
+        self._index(kept, before)
+
+    def group(self, kept: Kept, groups: dict[UUID, set[UUID]]) -> None:
+        """Replace the groups of unlisted sources of a record."""
+        before, kept.groups = kept.groups, groups
+        self._index(kept, set().union(*before.values()))
+
+    def _index(self, kept: Kept, before: Iterable[UUID]) -> None:
+        now = kept.all_sources()
+        for source in before:
             resting = self.resting.get(source, set())
-            resting.discard(kept.id)
+            if source not in now:
+                resting.discard(kept.id)
             if not resting:
                 self.resting.pop(source, None)
-        kept.sources = tuple(dict.fromkeys(sources))
-        for source in kept.sources:
+        for source in now:
             self.resting.setdefault(source, set()).add(kept.id)
 
     def write(self, era: Era, entry: Entry) -> None:

@@ -108,6 +108,18 @@ async def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
     return list(map(erasable_of if question.damaged else record_of, rows))
 
 
+async def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
+    rows = await on.all(
+        "members",
+        record=question.record.bytes,
+        parts=_raw(question.groups),
+        among=None if question.page.among is None else _raw(question.page.among),
+        after=question.page.after.bytes,
+        limit=question.page.limit,
+    )
+    return [(UUID(bytes=part), UUID(bytes=source)) for part, source in rows]
+
+
 async def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
     return [erasable_of(row) for row in await on.all("other_holders", on.no)]
 
@@ -235,6 +247,7 @@ ANSWERS: Answers = {
     q.OldestOwn: _oldest_own,
     q.CountRun: _count_run,
     q.RestingOn: _resting_on,
+    q.Members: _members,
     q.OtherHolders: _other_holders,
     q.EntriesAt: _entries_at,
     q.PositionsTouching: _positions_touching,

@@ -77,7 +77,8 @@ async def _set_derived(on: Session, write: w.SetDerived) -> None:
     await on.run("set_derived", list(ids), *map(list, columns), write.base.no)
     await on.run("unlink", write.base.no, list(ids))
     links = [(id, source) for id, of in zip(ids, sources, strict=True) for source in of]
-    await on.run("lay_links", write.base.no, [id for id, _ in links], [source for _, source in links])
+    rows = ([id for id, _ in links], [b""] * len(links), [source for _, source in links])
+    await on.run("lay_links", write.base.no, *rows)
 
 
 async def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:

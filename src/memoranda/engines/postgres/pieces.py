@@ -158,7 +158,8 @@ async def _put_records(on: Session, owner: int, pieces: list[RecordPiece]) -> No
     no = {row[0]: row[1] for row in await on.all("lay_records", owner, *_columns(rows, 21))}
     for name, width, beside in (
         ("lay_versions", 8, rows_of_versions(pieces, no, shelves)),
-        ("lay_links", 2, [(p.key, source) for p in pieces for source in p.sources]),
+        ("lay_links", 3, [(p.key, b"", source) for p in pieces for source in p.sources]),
+        ("lay_links", 3, [(p.key, *pair) for p in pieces for pair in p.unlisted]),
         ("lay_terms", 3, [(no[p.key], *p.terms) for p in pieces if p.terms is not None]),
         ("lay_uses", 4, [(no[p.key], *p.use) for p in pieces if p.use is not None]),
         ("lay_vectors", 3, [(no[p.key], sets[n], v) for p in pieces for n, v in p.vectors if n in sets]),

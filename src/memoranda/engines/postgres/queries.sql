@@ -342,8 +342,9 @@ unmade_yet AS (
     INSERT INTO unmade (set, owner, record)
     SELECT v.no, :owner, s.no FROM given AS g JOIN stored AS s ON s.id = g.id, vector_sets AS v WHERE g.packed IS NOT NULL),
 linked AS (
-    INSERT INTO links (owner, record, source)
-    SELECT :owner, l.record, l.source FROM unnest(:resting::bytea[], :sources::bytea[]) AS l (record, source)
+    INSERT INTO links (owner, record, part, source)
+    SELECT :owner, l.record, l.part, l.source
+    FROM unnest(:records::bytea[], :parts::bytea[], :sources::bytea[]) AS l (record, part, source)
     ON CONFLICT DO NOTHING),
 followed AS (
     UPDATE records AS r SET seq = greatest(r.seq, t.tail) FROM unnest(:tailed::bytea[], :tails::bigint[]) AS t (id, tail)
@@ -382,7 +383,18 @@ FROM unnest(?::bytea[], ?::bytea[], ?::text[], ?::text[], ?::bigint[], ?::bigint
 WHERE r.owner = ? AND r.id = n.id
 
 -- name: unlink
-DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[])
+DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[]) AND part = ''
+
+-- name: unlink_some
+DELETE FROM links AS l USING unnest(:records::bytea[], :parts::bytea[], :sources::bytea[]) AS g (record, part, source)
+WHERE l.owner = :owner AND l.record = g.record AND l.part = g.part AND l.source = g.source
+
+-- The record may be another owner's, whose number the table of ids has.
+-- name: members
+SELECT part, source FROM links
+WHERE owner = (SELECT owner FROM ids WHERE id = :record::bytea) AND record = :record::bytea AND part = ANY(:parts::bytea[])
+    AND (:among::bytea[] IS NULL OR source = ANY(:among::bytea[])) AND source > :after::bytea
+ORDER BY source, part LIMIT :limit::bigint
 
 -- name: note_gone
 INSERT INTO gone (owner, shelf, mark, id) SELECT ?::bigint, ?::bigint, ?::bigint, unnest(?::bytea[]) ON CONFLICT DO NOTHING
@@ -823,7 +835,7 @@ FROM versions AS v LEFT JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shel
 WHERE v.owner = ? AND v.record = ANY(?::bigint[]) ORDER BY v.record, v.version
 
 -- name: link_pieces
-SELECT record, source FROM links WHERE owner = ? AND record = ANY(?::bytea[]) ORDER BY record, source
+SELECT record, part, source FROM links WHERE owner = ? AND record = ANY(?::bytea[]) ORDER BY record, part, source
 
 -- name: vector_pieces
 SELECT v.record, s.name, v.packed FROM vectors AS v JOIN vector_sets AS s ON s.no = v.set
@@ -891,7 +903,7 @@ SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigi
     ?::bytea[]) AS n
 
 -- name: lay_links
-INSERT INTO links (owner, record, source) SELECT ?::bigint, n.* FROM unnest(?::bytea[], ?::bytea[]) AS n
+INSERT INTO links (owner, record, part, source) SELECT ?::bigint, n.* FROM unnest(?::bytea[], ?::bytea[], ?::bytea[]) AS n
 
 -- name: lay_terms
 INSERT INTO terms (owner, record, rule, packed) SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::bytea[]) AS n

@@ -114,6 +114,9 @@ class Storing:
         rests = [writing.row.id for writing in changed if writing.rests_anew]
         if rests:
             await self._session.run("unlink", self._owner_no, rests)
+        unlinked = _columns_of([(o.row.id, *_raw(pair)) for o in changed for pair in o.put.unlinked])
+        if unlinked["sources"]:
+            await self._session.run("unlink_some", owner=self._owner_no, **unlinked)
 
     async def _new_shelf(self, writing: Writing) -> int | None:
         """Return the number of the shelf that a record moves to; None if it stays on its shelf."""
@@ -196,14 +199,23 @@ def _given(added: Sequence[Writing], shelves: list[Audience], tails: Mapping[UUI
     }
 
 
-def _links(writings: Iterable[Writing]) -> dict[str, Any]:
-    pairs = [
-        (one.row.id, source.bytes)
+def _links(writings: Sequence[Writing]) -> dict[str, Any]:
+    listed = [
+        (one.row.id, b"", source.bytes)
         for one in writings
         if one.rests_anew
         for source in one.put.record.rests_on()
     ]
-    return {"resting": [pair[0] for pair in pairs], "sources": [pair[1] for pair in pairs]}
+    others = [(one.row.id, *_raw(pair)) for one in writings for pair in one.put.linked]
+    return _columns_of(listed + others)
+
+
+def _columns_of(links: Sequence[tuple[bytes, bytes, bytes]]) -> dict[str, list[bytes]]:
+    return {name: [link[i] for link in links] for i, name in enumerate(("records", "parts", "sources"))}
+
+
+def _raw(pair: tuple[UUID, UUID]) -> tuple[bytes, bytes]:
+    return pair[0].bytes, pair[1].bytes
 
 
 def _tails(tails: Mapping[UUID, int], added: Sequence[Writing]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from typing import cast
 from uuid import UUID
 
@@ -88,6 +89,20 @@ def _count_run(on: Session, question: q.CountRun) -> int:
 def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
     rows = {row[1]: row for row in on.many("resting_on", [id.bytes for id in question.ids])}
     return list(map(erasable_of if question.damaged else record_of, rows.values()))
+
+
+def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
+    id, groups = question.record.bytes, [group.bytes for group in question.groups]
+    if question.page.among is None:
+        rows = on.many("members", groups, id, question.page.after.bytes)
+    else:
+        rows = [row for row in on.many("members_among", _raw(question.page.among), id) if row[0] in groups]
+    found = ((UUID(bytes=part), UUID(bytes=source)) for part, source in rows)
+    return sorted(found, key=lambda pair: (pair[1], pair[0]))[: question.page.limit]
+
+
+def _raw(ids: Iterable[UUID]) -> list[bytes]:
+    return [id.bytes for id in ids]
 
 
 def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
@@ -223,6 +238,7 @@ class Storing:
         if put.terms is not None:
             self._on.run("put_terms", no, RULE, put.terms)
         self._link(record)
+        self._regroup(put)
 
     def _update(self, put: Put, row: StoredRow) -> None:
         record = put.record
@@ -239,10 +255,18 @@ class Storing:
         if self._write.relink or (put.before is not None and put.before.rests_on() != record.rests_on()):
             self._on.run("unlink", row.id)
             self._link(record)
+        self._regroup(put)
 
     def _link(self, record: Record) -> None:
         for source in record.rests_on():
-            self._on.run("link", record.id.bytes, source.bytes)
+            self._on.run("link", record.id.bytes, b"", source.bytes)
+
+    def _regroup(self, put: Put) -> None:
+        id = put.record.id.bytes
+        for group, source in put.linked:
+            self._on.run("link", id, group.bytes, source.bytes)
+        for group, source in put.unlinked:
+            self._on.run("unlink_one", id, group.bytes, source.bytes)
 
 
 ANSWERS: Answers = {
@@ -260,6 +284,7 @@ ANSWERS: Answers = {
     q.OldestOwn: _oldest_own,
     q.CountRun: _count_run,
     q.RestingOn: _resting_on,
+    q.Members: _members,
     q.OtherHolders: _other_holders,
     q.EntriesAt: _entries_at,
     q.PositionsTouching: _positions_touching,

@@ -63,7 +63,7 @@ def _set_derived(on: Session, write: w.SetDerived) -> None:
         on.run("set_derived", *row[1:-1], row.id)
         on.run("unlink", row.id)
         for source in row.sources:
-            on.run("link", row.id, source)
+            on.run("link", row.id, b"", source)
 
 
 def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:

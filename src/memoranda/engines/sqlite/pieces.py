@@ -173,7 +173,8 @@ def _put_records(on: Session, owner: int, pieces: list[RecordPiece]) -> None:
             continue
         beside: list[tuple[str, tuple[Any, ...]]] = [
             *(("lay_version", row) for row in rows_of_versions([p], {p.key: no}, shelves)),
-            *(("link", (p.key, source)) for source in p.sources),
+            *(("link", (p.key, b"", source)) for source in p.sources),
+            *(("link", (p.key, *pair)) for pair in p.unlisted),
             *(("put_terms", (no, *terms)) for terms in (p.terms,) if terms is not None),
             *(("put_use", (no, *use)) for use in (p.use,) if use is not None),
             *(("add_vector", (sets[name], no, packed)) for name, packed in p.vectors if name in sets),

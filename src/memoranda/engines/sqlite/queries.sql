@@ -216,10 +216,19 @@ UPDATE records SET slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid
 WHERE id = ?
 
 -- name: unlink
-DELETE FROM links WHERE record = ?
+DELETE FROM links WHERE record = ? AND part = x''
 
 -- name: link
-INSERT OR IGNORE INTO links (record, source) VALUES (?, ?)
+INSERT OR IGNORE INTO links (record, part, source) VALUES (?, ?, ?)
+
+-- name: unlink_one
+DELETE FROM links WHERE record = ? AND part = ? AND source = ?
+
+-- name: members
+SELECT part, source FROM links WHERE record = ? AND source > ? AND part IN ({ids}) ORDER BY source LIMIT 2147483647
+
+-- name: members_among
+SELECT part, source FROM links WHERE record = ? AND part <> x'' AND source IN ({ids})
 
 -- name: note_gone
 INSERT OR REPLACE INTO gone (shelf, mark, id) VALUES (?, ?, ?)
@@ -624,7 +633,7 @@ FROM versions AS v JOIN records AS r ON r.no = v.record LEFT JOIN shelves AS s O
 WHERE v.record IN ({ids}) ORDER BY v.record, v.version
 
 -- name: link_pieces
-SELECT record, source FROM links WHERE record IN ({ids}) ORDER BY record, source
+SELECT record, part, source FROM links WHERE record IN ({ids}) ORDER BY record, part, source
 
 -- name: vector_pieces
 SELECT r.no, s.name, v.packed FROM records AS r CROSS JOIN vector_sets AS s JOIN vectors AS v ON v.place = (s.no << 40) + r.no

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -12,6 +12,7 @@ from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.said_before import said_before
 from memoranda.formation.extract.validity import since, until
 from memoranda.formation.rules import (
+    LONGEST_GAME,
     TOPICS,
     Denial,
     Known,
@@ -62,13 +63,23 @@ def wanted_memories(reading: Reading) -> Wanted:
     """Return which memories the new messages may end."""
     earlier = _context(reading)
     values: list[str] = []
+    #: Messages that were read; a user may say the same many times.
+    read: set[tuple[str, ...]] = set()
     for message in filter(is_from_user, reading.new):
-        if may_take_back(message.content, earlier):
-            return Wanted(all=True)
-        stated = extract(message.content, earlier=earlier)
-        values += [one.value for one in stated if one.about in _OPPOSED]
+        said = _said_after(message, earlier)
+        if said not in read:
+            read.add(said)
+            if may_take_back(message.content, earlier):
+                return Wanted(all=True)
+            stated = extract(message.content, earlier=earlier)
+            values += [one.value for one in stated if one.about in _OPPOSED]
         earlier.append(message.content)
     return Wanted(values=tuple(dict.fromkeys(values)))
+
+
+def _said_after(message: Message, earlier: Sequence[str]) -> tuple[str, ...]:
+    """Return a message with the user's messages before it that have a part in how it is read."""
+    return (message.content, *earlier[-LONGEST_GAME:])
 
 
 def formed_by_rules(reading: Reading, limits: Limits, texts: Mapping[UUID, str] | None = None) -> Formed:
@@ -131,12 +142,16 @@ class _Reader:
 
     def read(self) -> _Found:
         earlier = _context(self._reading)
+        read: dict[tuple[str, ...], list[Statement]] = {}
         for message in filter(is_from_user, self._reading.new):
-            stated = [
-                one
-                for one in extract(message.content, earlier=earlier)
-                if len(one.content) <= self._limits.content_length
-            ]
+            said = _said_after(message, earlier)
+            if said not in read:
+                read[said] = [
+                    one
+                    for one in extract(message.content, earlier=earlier)
+                    if len(one.content) <= self._limits.content_length
+                ]
+            stated = read[said]
             known = self._known(message)
             first = len(self._found.entries)
             self._found.entries += [_Entry(message, one) for one in stated]
@@ -289,14 +304,19 @@ class _Patch:
         self._now: Any = self._body
         self.operations: list[dict[str, Any]] = []
         self.cited: dict[Hashable, Cited] = {}
+        self._removes = False
 
     def apply(self, operation: dict[str, Any], cited: Cited) -> None:
-        """Add an operation."""
+        """Add an operation; one that was added before only gets another source."""
+        if operation["op"] == "add" and operation in self.operations and not self._removes:
+            self.cited.setdefault(cited.message, cited)
+            return
         tried = apply_patch(self._body, [*self.operations, operation], PROFILE.shape, pinned=self._pinned)
         if not tried.faults and tried.changed:
             self.operations.append(operation)
             self.cited.setdefault(cited.message, cited)
             self._now = tried.document
+            self._removes |= operation["op"] == "remove"
 
     def remove(self, known: Known, cited: Cited) -> None:
         """Remove the value of a statement that was taken back, where the profile has it."""

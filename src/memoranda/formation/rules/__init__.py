@@ -1,7 +1,7 @@
 """Rules that find, without a language model, what users state about themselves."""
 
 from memoranda.formation.rules.grammar import TOPICS, Statement, Topic
-from memoranda.formation.rules.matcher import LANGUAGES, extract
+from memoranda.formation.rules.matcher import LANGUAGES, LONGEST_GAME, extract
 from memoranda.formation.rules.taking_back import (
     Denial,
     Known,
@@ -13,6 +13,7 @@ from memoranda.formation.rules.taking_back import (
 
 __all__ = [
     "LANGUAGES",
+    "LONGEST_GAME",
     "TOPICS",
     "Denial",
     "Known",

@@ -169,14 +169,14 @@ def extract(text: str, *, language: str | None = None, earlier: Sequence[str] = 
 
 
 #: A game is taken for over after so many further messages of the user.
-_LONGEST_GAME: Final = 8
+LONGEST_GAME: Final = 8
 
 
 def in_own_words(text: str, earlier: Sequence[str]) -> str:
     """Return a message without what its user plays or passes on since an earlier message; places do not change."""
     frames = [language.frames for language in LANGUAGES.values() if language.frames is not None]
     plays = announced = False
-    for before in [*earlier[-_LONGEST_GAME:]]:
+    for before in [*earlier[-LONGEST_GAME:]]:
         start = readable_text(before)
         announced = any(one.announced.search(start) is not None for one in frames)
         if plays and any(one.over.search(start) is not None for one in frames):

@@ -21,8 +21,15 @@ from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus, quotes_of
 from memoranda.model.messages import Thread
 from memoranda.model.records import Record, Trust, lowest
+from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
 from memoranda.storage.decide.protection import audience_of, protected, protected_from_act
+from memoranda.storage.decide.source_lists import (
+    some_at_a_time,
+    sources_among,
+    unlisted_sources,
+    with_short_list,
+)
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask
@@ -43,6 +50,7 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     """Store a statement; returns the supersessions to apply when all the batch's statements are stored."""
     memory = change.memory
     grounds: list[Record] = []
+    yield from state.fetch(memory.sources)
     for source in memory.sources:
         ground = yield from state.need(source, Record, "sources")
         grounds.append(ground)
@@ -70,6 +78,8 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     if isinstance(holder, Memory) and holder.agent is not None and memory.agent is not None and not kept:
         # The key keeps the agent that wrote it first as its author; the ledger names who wrote this statement.
         memory = memory.changed(agent=holder.agent)
+    if len(memory.sources) > MOST_LISTED:
+        memory = yield from with_short_list(state, memory)
     state.make(memory.changed(supersedes=(), disputes=disputes), Verb.REMEMBER, terms=change.terms, run=run)
     if disputes is None:
         return [Pair(state.item, memory.id, loser) for loser in losers]
@@ -223,7 +233,9 @@ def _settled(state: BatchState, winner: Memory, loser: Memory) -> Deciding[Memor
 def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     """Record that a memory was stated again, and add the sources that state it."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
-    added = tuple(source for source in change.sources if source not in memory.sources)
+    known = (yield from sources_among(state, memory, change.sources)) if memory.sources else ()
+    added = tuple(source for source in dict.fromkeys(change.sources) if source not in known)
+    yield from state.fetch(added)
     for source in added:
         ground = yield from state.need(source, Record, "sources")
         if not memory.audience.within(ground.audience, state.batch.view):
@@ -236,10 +248,8 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
         return
     sources = memory.sources + added
     quotes = quotes_of((*memory.quotes, *change.quotes), sources)
-    state.put(
-        memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes),
-        Verb.CONFIRM,
-    )
+    again = memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes)
+    state.put((yield from with_short_list(state, again)), Verb.CONFIRM)
 
 
 def retract(state: BatchState, change: Retract) -> Deciding[None]:
@@ -279,13 +289,15 @@ def amend(state: BatchState, change: Amend) -> Deciding[None]:
 def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]:
     """Change the audience of a memory; it may not be wider than the audiences of its sources."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
-    yield from state.fetch(memory.stands_on())
-    for source in memory.stands_on():
-        ground = state.current(source)
-        if ground is not None and not change.audience.within(ground.audience, state.batch.view):
-            raise InvalidInput(
-                "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
-            )
+    for some in some_at_a_time((*memory.stands_on(), *(yield from unlisted_sources(state, memory)))):
+        yield from state.fetch(some)
+        for source in some:
+            ground = state.current(source)
+            if ground is not None and not change.audience.within(ground.audience, state.batch.view):
+                raise InvalidInput(
+                    "audience: it is wider than the audience of a source; choose a narrower one",
+                    field="audience",
+                )
     if not change.audience.readable_by(state.batch.view):
         raise InvalidInput(
             "audience: this view could not read it any more; use view='owner'", field="audience"

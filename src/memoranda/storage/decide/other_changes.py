@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from memoranda.errors import Conflict, InvalidInput, NotFound
@@ -23,7 +23,9 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, said_again
 from memoranda.model.records import Record
+from memoranda.model.unlisted import unlisted_of
 from memoranda.model.values import comparable
+from memoranda.storage.decide.source_lists import Lost, with_groups, with_short_lists, with_short_past
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import ErasedAmong, ErasedEras, PlaceTaken
 from memoranda.storage.use_case import Deciding, ask
@@ -44,6 +46,7 @@ def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
     )
     held = yield from state.holder(fresh)
     document = held if isinstance(held, ProfileDocument) else fresh
+    yield from state.fetch(change.sources)
     for source in change.sources:
         ground = yield from state.need(source, Record, "sources")
         if not document.audience.within(ground.audience, batch.view):
@@ -51,13 +54,13 @@ def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
                 "sources: the profile has a wider audience than this source; leave the source out",
                 field="sources",
             )
-    patched = _patched(state, document, change)
+    patched = yield from with_short_lists(state, _patched(state, document, change), change.sources)
     if held is None:
         state.make(patched, Verb.PATCH)
     elif _same(patched, document):
         state.ignore("unchanged", document.id)
     else:
-        state.put(patched.following(document), Verb.PATCH)
+        state.put((yield from with_short_past(state, patched.following(document))), Verb.PATCH)
 
 
 def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile) -> ProfileDocument:
@@ -143,7 +146,7 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
     if (yield from state.holder(record)) is not None:
         state.ignore("taken", record.id)
         return
-    grounded = yield from _grounded(state, record)
+    grounded = yield from _grounded(state, record, change.unlisted)
     if grounded is None:
         state.ignore("sourceless", record.id)
         return
@@ -160,22 +163,58 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
     state.keep(record, change.terms)
 
 
-def _grounded(state: BatchState, record: Record) -> Deciding[Record | None]:
+def _grounded(
+    state: BatchState, record: Record, unlisted: Mapping[UUID, Sequence[UUID]]
+) -> Deciding[Record | None]:
     """Return an imported record without the sources that were erased here, or None if no source is left."""
-    sources = record.rests_on()
     thread: UUID | None = record.thread if isinstance(record, Message) else None
     if thread is not None:
         yield from state.fetch((thread,))
         return None if state.current(thread) is None else record
+    members = _checked_members(record, unlisted)
+    sources = (*record.rests_on(), *(source for some in members.values() for source in some))
     if not sources:
         return record
     erased = yield from ask(ErasedAmong(sources))
-    if isinstance(record, (Memory, ProfileDocument, ExperienceLine)):
+    if isinstance(record, (Memory, ProfileDocument)):
+        return _with_members(state, record, erased, members)
+    if isinstance(record, ExperienceLine):
         return record.without(erased) if erased else record
     if isinstance(record, Episode):
         # An episode summarises all its sources, so it is dropped if one is erased.
         return None if erased else record
     return record if len(erased) < len(sources) else None
+
+
+def _checked_members(record: Record, unlisted: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, frozenset[UUID]]:
+    """Return the sources of each group of an imported record; raise InvalidInput if they are not those that it counts."""
+    members = {id: frozenset(sources) for id, sources in unlisted.items()}
+    groups = unlisted_of(record)
+    if len(groups) != len(members) or not all(g.id in members and g.has(members[g.id]) for g in groups):
+        raise InvalidInput(
+            "unlisted: these are not the sources that the record counts; give those of its export",
+            field="unlisted",
+        )
+    return members
+
+
+def _with_members(
+    state: BatchState,
+    record: Memory | ProfileDocument,
+    erased: frozenset[UUID],
+    members: dict[UUID, frozenset[UUID]],
+) -> Record | None:
+    """Return an imported record without erased sources, or None if no source is left; link those that it does not list."""
+    left: Record | None = record
+    if erased:
+        left = record.without(Lost(erased, members))
+        if left is None:
+            return None
+        members = {group.id: members[group.id] - erased for group in unlisted_of(left)}
+        left = with_groups(left, members, record.version)
+    for id, sources in members.items():
+        state.link(record.id, id, sources)
+    return left
 
 
 def _seated(state: BatchState, message: Message) -> Deciding[Message | None]:

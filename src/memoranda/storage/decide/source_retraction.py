@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
@@ -11,6 +12,7 @@ from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Episode, Message
 from memoranda.model.records import Record
 from memoranda.storage.decide.protection import protected_from_act
+from memoranda.storage.decide.source_lists import some_at_a_time, sources_among, unlisted_sources
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import RestingOn
 from memoranda.storage.use_case import Deciding, ask
@@ -70,7 +72,7 @@ def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]
         if isinstance(record, (Memory, Episode)) and record.owner == state.batch.owner:
             yield from state.fetch((record.id,))
             held = state.current(record.id)
-            if held is None or set(ids).isdisjoint(held.stands_on()):
+            if held is None or not (yield from sources_among(state, held, ids)):
                 continue  # an earlier version rested on it, which was taken back since
             if held.audience.readable_by(state.batch.view) and _held(held):
                 found.append(held)
@@ -79,7 +81,16 @@ def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]
 
 def _bears(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
     """True if a record still has an active source that is not faulty."""
-    others = [id for id in record.stands_on() if id not in fallen]
+    if (yield from _any_held(state, record.stands_on(), fallen)):
+        return True
+    for some in some_at_a_time((yield from unlisted_sources(state, record))):
+        if (yield from _any_held(state, some, fallen)):
+            return True
+    return False
+
+
+def _any_held(state: BatchState, ids: Sequence[UUID], fallen: dict[UUID, Record]) -> Deciding[bool]:
+    others = [id for id in ids if id not in fallen]
     yield from state.fetch(others)
     return any((ground := state.current(id)) is not None and _held(ground) for id in others)
 

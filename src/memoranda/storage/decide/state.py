@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -124,6 +124,9 @@ class Put:
     #: Packed terms of a new passage; those of an existing one stay.
     terms: bytes | None = None
     run: bytes | None = None
+    #: Pairs of a group of unlisted sources, and a source that joins or leaves it.
+    linked: Sequence[tuple[UUID, UUID]] = ()
+    unlinked: Sequence[tuple[UUID, UUID]] = ()
 
 
 @dataclass(slots=True)
@@ -167,6 +170,8 @@ class BatchState:
     _ends: dict[UUID, ThreadEnd] = field(default_factory=dict)
     #: Slot → the record that took it last, on this state.
     _slots: dict[bytes, UUID] = field(default_factory=dict)
+    #: Record → the pairs of a group of unlisted sources and a source that this batch links, and those that it unlinks.
+    _links: dict[UUID, tuple[set[tuple[UUID, UUID]], set[tuple[UUID, UUID]]]] = field(default_factory=dict)
 
     def current(self, id: UUID) -> Record | None:
         """Return the record with this batch's changes, whether the view may see it or not."""
@@ -240,6 +245,8 @@ class BatchState:
         version = before.version + 1 if before else 1
         if record.version != version or record.recorded_at != self.batch.at:
             record = record.changed(version=version, recorded_at=self.batch.at)
+        if groups := getattr(record, "unlisted", ()):
+            record = record.changed(unlisted=tuple(group.settled(version) for group in groups))
         if earlier is not None:
             earlier.record = record
             earlier.verb = verb if before else earlier.verb
@@ -255,7 +262,35 @@ class BatchState:
 
     def puts(self) -> list[Put]:
         """Return the writes of this batch so far."""
+        for id, (linked, unlinked) in self._links.items():
+            if id in self._puts:
+                self._puts[id].linked, self._puts[id].unlinked = sorted(linked), sorted(unlinked)
         return list(self._puts.values())
+
+    def next_version(self, id: UUID) -> int:
+        """Return the version that this batch gives to a record."""
+        put = self._puts.get(id)
+        if put is not None:
+            return put.record.version
+        return self.loaded[id].version + 1 if id in self.loaded else 1
+
+    def link(self, record: UUID, group: UUID, sources: Iterable[UUID]) -> None:
+        """Add sources to a group of unlisted sources of a record."""
+        linked, unlinked = self._links.setdefault(record, (set(), set()))
+        for source in sources:
+            linked.add((group, source))
+            unlinked.discard((group, source))
+
+    def unlink(self, record: UUID, group: UUID, sources: Iterable[UUID]) -> None:
+        """Remove sources from a group of unlisted sources of a record."""
+        linked, unlinked = self._links.setdefault(record, (set(), set()))
+        for source in sources:
+            unlinked.add((group, source))
+            linked.discard((group, source))
+
+    def links_of(self, record: UUID) -> tuple[set[tuple[UUID, UUID]], set[tuple[UUID, UUID]]]:
+        """Return the pairs of a group and a source that this batch has linked to a record so far, and those it has unlinked."""
+        return self._links.get(record, (set(), set()))
 
     def ignore(self, code: str, id: UUID | None = None, field: str | None = None) -> None:
         """Skip a part of the current change, and report it in the receipt."""

@@ -10,6 +10,7 @@ from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.records import Record, RecordType
+from memoranda.storage.decide.source_lists import as_it_was, sources_among
 from memoranda.storage.decide.state import BatchState, holders
 from memoranda.storage.questions import EntriesAt, InThread, PositionsTouching, RestingOn, VersionOf
 from memoranda.storage.use_case import Deciding, ask
@@ -143,7 +144,10 @@ def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
 
 def _resting_on(state: BatchState, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
     """Return the records derived from a record that an operation made; for a thread, also the records in it."""
-    resting = [record for record in (yield from ask(RestingOn((made.id,)))) if made.id in record.stands_on()]
+    resting: list[Record] = []
+    for cites in (yield from ask(RestingOn((made.id,)))):
+        if (yield from sources_among(state, cites, (made.id,))):
+            resting.append(cites)
     if made.type is RecordType.THREAD:
         inside = yield from ask(InThread(made.id))
         yield from state.fetch(inside)
@@ -193,7 +197,7 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
             )
             if record.title_through:
                 restored = restored.changed(title=record.title, title_through=record.title_through)
-        restored = restored.following(record)
+        restored = yield from as_it_was(state, record, restored)
     state.put(restored, Verb.UNDO)
 
 

@@ -137,6 +137,8 @@ class VersionLine(Value):
     position: _Number
     record: dict[str, Any]
     tail: _Count | None = None
+    #: The sources of each group of unlisted ones.
+    unlisted: dict[UUID, tuple[UUID, ...]] = Field(default_factory=dict)
 
 
 class UseLine(Value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -44,6 +44,8 @@ class DumpedVersion(NamedTuple):
     current: bool
     #: The place of its line in the dump, from 0.
     item: int
+    #: The sources of each group of unlisted ones; of the current version only.
+    unlisted: Mapping[UUID, Sequence[UUID]]
 
 
 class Blank(NamedTuple):
@@ -172,6 +174,7 @@ class _Pieces:
             if use is None
             else (use.strength, None if use.used_at is None else micros(use.used_at), use.count),
             (),
+            tuple(sorted({(g.bytes, id.bytes) for g, ids in current.unlisted.items() for id in ids})),
         )
 
     def _row(self, record: Record) -> StoredRow:

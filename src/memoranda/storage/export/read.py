@@ -15,6 +15,7 @@ from memoranda.model.ledger import OPERATION, Entry, Line, Verb
 from memoranda.model.messages import Message
 from memoranda.model.passages import Use
 from memoranda.model.records import Owner, Record, RecordType
+from memoranda.model.unlisted import unlisted_of
 from memoranda.model.values import Value, refused
 from memoranda.storage.export.forms import BookLine, EndLine, EntryLine, OwnerLine, UseLine, VersionLine
 from memoranda.storage.export.owner_data import LARGEST, Blank, BookDump, DumpedVersion, EndedEra, OwnerDump
@@ -134,7 +135,8 @@ class _Parsing:
         if record.version in found:
             raise broken(item, f"record: version {record.version} of {record.id} is given twice", "record")
         current = line.line == "record"
-        found[record.version] = DumpedVersion(record, line.position, current, item)
+        _check_unlisted(record, line, item)
+        found[record.version] = DumpedVersion(record, line.position, current, item, line.unlisted)
         if (line.tail is not None) != (current and record.type is RecordType.THREAD):
             raise broken(item, "tail: a thread as it stands has one, and nothing else", "tail")
         if line.tail is not None:
@@ -230,6 +232,14 @@ class _Parsing:
         for id, (item, _) in self._uses.items():
             if id not in memories:
                 raise broken(item, f"id: this part has no memory {id}", "id")
+
+
+def _check_unlisted(record: Record, line: VersionLine, item: int) -> None:
+    """Raise an error unless the line has exactly the unlisted sources that the current version of a record counts."""
+    groups = {group.id: group for group in unlisted_of(record)} if line.line == "record" else {}
+    given = {id: frozenset(sources) for id, sources in line.unlisted.items()}
+    if given.keys() != groups.keys() or not all(groups[id].has(given[id]) for id in groups):
+        raise broken(item, "unlisted: these are not the sources that the record counts", "unlisted")
 
 
 def _steps(line: Line) -> bool:

@@ -99,6 +99,11 @@ def _record_lines(piece: RecordPiece, owner: Owner, damaged: Set[_Version]) -> I
     line = _version_line("record", record, piece.position)
     if record.type is RecordType.THREAD:
         line["tail"] = row.seq
+    if piece.unlisted:
+        members: dict[str, list[str]] = {}
+        for group, source in piece.unlisted:
+            members.setdefault(str(UUID(bytes=group)), []).append(str(UUID(bytes=source)))
+        line["unlisted"] = members
     yield line
 
 

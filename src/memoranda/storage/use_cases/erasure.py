@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -64,6 +64,8 @@ class _Loss:
     stripped: dict[UUID, Record]
     #: The ledger entries that changed any of these; None: all that the owner has.
     positions: Sequence[int] | None
+    #: Record → the pairs of a group of unlisted sources and a source that leaves it.
+    unlinked: Mapping[UUID, Sequence[tuple[UUID, UUID]]]
 
 
 def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureReceipt]:
@@ -203,7 +205,8 @@ def _loss(
     if stripped:
         # The present version becomes an earlier one.
         removed["versions"] += len(stripped) + (yield from ask(CountFilled(tuple(stripped))))
-    return _Loss(base, erased, stripped, None if whole else positions)
+    unlinked = {id: plan.unlinked(record) for id, record in stripped.items()}
+    return _Loss(base, erased, stripped, None if whole else positions, unlinked)
 
 
 def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
@@ -213,16 +216,20 @@ def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
     elif loss.positions:
         yield ScrubDigests(base, tuple(loss.erased), tuple(loss.stripped), loss.positions)
     if loss.stripped:
-        yield from _strip(base, loss.stripped.values(), at)
+        yield from _strip(loss, at)
     if loss.erased:
         leaving = [Leaving(r.id, r.type, r.version, r.audience) for r in loss.erased.values()]
         gain = sum(held_gain(record, None) for record in loss.erased.values())
         yield RemoveRecords(base, leaving, gain)
 
 
-def _strip(base: OwnerBase, records: Collection[Record], at: datetime) -> Deciding[None]:
+def _strip(loss: _Loss, at: datetime) -> Deciding[None]:
     """Store remaining records without erased sources, and empty their earlier versions, which may quote them."""
-    puts = [Put(r.changed(version=r.version + 1, recorded_at=at), r, Verb.UNSOURCE) for r in records]
+    base, records = loss.base, loss.stripped.values()
+    puts = [
+        Put(r.changed(version=r.version + 1, recorded_at=at), r, Verb.UNSOURCE, unlinked=loss.unlinked[r.id])
+        for r in records
+    ]
     rows = [encode(put.record, base.secret) for put in puts]
     lines = tuple(
         Line(Verb.UNSOURCE, now.type, now.id, now.version - 1, now.version, row.hash)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -15,9 +15,11 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.model.unlisted import unlisted_of
 from memoranda.storage.damaged import Damaged
+from memoranda.storage.decide.source_lists import with_groups
 from memoranda.storage.decide.state import load_all
-from memoranda.storage.questions import Aged, InThread, Load, OtherHolders, RestingOn
+from memoranda.storage.questions import Aged, InThread, Load, Members, OtherHolders, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -31,14 +33,37 @@ class ErasurePlan:
     stripped: dict[UUID, Record] = field(default_factory=dict)
     #: Messages removed by age before, which no record may have as a source any more.
     aged: set[UUID] = field(default_factory=set)
+    #: Group of unlisted sources → its sources as they are stored.
+    members: dict[UUID, frozenset[UUID]] = field(default_factory=dict)
+    #: The same of groups in ``stripped``, as they will be.
+    kept_members: dict[UUID, frozenset[UUID]] = field(default_factory=dict)
+    #: Record → its groups of unlisted sources as they are stored.
+    groups: dict[UUID, tuple[UUID, ...]] = field(default_factory=dict)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
     #: Older statements that erased memories had superseded; they are not erased.
     superseded: list[UUID] = field(default_factory=list)
 
     def __contains__(self, id: object) -> bool:
-        """True if this plan erases the record, or if it was removed earlier because of its age."""
+        """True if this plan erases the record, or every source of the group, or if it was removed earlier because of its age."""
+        members = self.members.get(id) if isinstance(id, UUID) else None
+        if members is not None:
+            return all(source in self.doomed or source in self.aged for source in members)
         return id in self.doomed or id in self.aged
+
+    def left_of(self, group: UUID) -> frozenset[UUID]:
+        """Return the sources that a group of unlisted sources keeps."""
+        held = self.kept_members.get(group, self.members[group])
+        return frozenset(source for source in held if source not in self)
+
+    def unlinked(self, record: Record) -> list[tuple[UUID, UUID]]:
+        """Return the pairs of a group and a source that leaves it, of a record that stays."""
+        stay = {group.id: self.kept_members[group.id] for group in unlisted_of(record)}
+        return [
+            (id, source)
+            for id in self.groups.get(record.id, ())
+            for source in sorted(self.members[id] - stay.get(id, frozenset()))
+        ]
 
     def losing_threads(self) -> set[UUID]:
         """Return the threads that lose a message, memory or episode by this plan."""
@@ -165,6 +190,7 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
         found: list[UUID] = []
         for thread in threads:
             inside = yield from _load_erasable((yield from ask(InThread(thread))))
+            yield from _read_groups(plan, inside.values())
             for record in inside.values():
                 if record.id in plan.doomed:
                     continue
@@ -172,12 +198,25 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
                     plan.doomed[record.id] = record
                     plan.stripped.pop(record.id, None)
                     found.append(record.id)
-        for record in (yield from ask(RestingOn((*wave, *left), damaged=True))):
+        resting = yield from ask(RestingOn((*wave, *left), damaged=True))
+        yield from _read_groups(plan, resting)
+        for record in resting:
             if record.id not in plan.doomed and _falls(plan, record):
                 plan.doomed[record.id] = record
                 plan.stripped.pop(record.id, None)
                 found.append(record.id)
         wave = found
+
+
+def _read_groups(plan: ErasurePlan, records: Iterable[Record]) -> Deciding[None]:
+    """Read the unlisted sources of records, once each."""
+    for record in records:
+        new = tuple(group.id for group in unlisted_of(record))
+        if new and record.id not in plan.groups:
+            plan.groups[record.id] = new
+            found = yield from ask(Members(record.id, new))
+            for id in new:
+                plan.members[id] = frozenset(source for group, source in found if group == id)
 
 
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
@@ -208,6 +247,14 @@ def _lives_in(record: Record, thread: UUID) -> bool:
     return isinstance(record, Episode) and record.thread == thread
 
 
+def _with_groups(plan: ErasurePlan, record: Any) -> Any:
+    """Return a record that stays, with the unlisted sources that are left."""
+    left = {group.id: plan.left_of(group.id) for group in unlisted_of(record)}
+    record = with_groups(record, left, record.version + 1)
+    plan.kept_members |= left
+    return record
+
+
 def _falls(plan: ErasurePlan, record: Record) -> bool:
     """True if a record must be erased, having lost its sources; otherwise the plan may store it without them."""
     if isinstance(record, Damaged):
@@ -218,7 +265,7 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
         left = base.without(plan)
         if left is None:
             return True
-        plan.stripped[record.id] = left
+        plan.stripped[record.id] = _with_groups(plan, left)
         return False
     # An episode summarises all its sources; its words cannot be attributed to one of them.
     gone = [source for source in base.rests_on() if source in plan]

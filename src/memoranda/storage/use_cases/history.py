@@ -1,4 +1,4 @@
-"""Use cases that read a record's history and an owner's ledger."""
+"""Use cases that read a record's history, its unlisted sources, and an owner's ledger."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from uuid import UUID
 from memoranda.model.ledger import Entry
 from memoranda.model.query import HistoryStep
 from memoranda.model.records import Owner, View
-from memoranda.storage.questions import EntriesAfter, EntriesAt, FindOwner, SeenVersion, VersionsInView
+from memoranda.model.unlisted import SourcePage
+from memoranda.storage.decide.source_lists import standing_groups
+from memoranda.storage.decide.state import load_all
+from memoranda.storage.questions import (
+    EntriesAfter,
+    EntriesAt,
+    FindOwner,
+    Members,
+    SeenVersion,
+    VersionsInView,
+)
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -28,6 +38,29 @@ def _step(entry: Entry, view: View, id: UUID, seen: SeenVersion) -> HistoryStep:
     # A version that this view could not read is listed without its content.
     shown = seen.record if seen.audience.readable_by(view) else None
     return HistoryStep(entry.position, entry.at, entry.actor, line.verb, seen.version, shown)
+
+
+def unlisted(owner: Owner, view: View, id: UUID, page: SourcePage) -> Deciding[list[tuple[UUID, UUID]]]:
+    """Return sources that a record does not list, each after its group's id; none if the view may not see the record."""
+    yield from ask(FindOwner(owner))
+    record = (yield from load_all((id,))).get(id)
+    if record is None or not record.audience.readable_by(view):
+        return []
+    found: list[tuple[UUID, UUID]] = []
+    groups, more = standing_groups(record), page
+    while groups and more.limit > 0:
+        some = yield from ask(Members(id, groups, more))
+        found += some if view.whole else (yield from _readable(view, some))
+        if len(some) < more.limit:
+            break
+        more = page._replace(after=some[-1][1], limit=page.limit - len(found))
+    return found
+
+
+def _readable(view: View, pairs: list[tuple[UUID, UUID]]) -> Deciding[list[tuple[UUID, UUID]]]:
+    """Return the pairs of a group and a source that the view may see, or that left by its age."""
+    there = yield from load_all(source for _, source in pairs)
+    return [pair for pair in pairs if pair[1] not in there or there[pair[1]].audience.readable_by(view)]
 
 
 def entries(owner: Owner, after: int, limit: int) -> Deciding[list[Entry]]:

@@ -13,6 +13,7 @@ from memoranda.model.book_rows import EntryPiece, PieceKind, RecordPiece, Versio
 from memoranda.model.ledger import Line
 from memoranda.model.messages import Message
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record
+from memoranda.model.unlisted import unlisted_of
 from memoranda.model.values import moment
 from memoranda.storage.questions import FindOwner
 from memoranda.storage.rows import (
@@ -222,6 +223,8 @@ class OwnerCheck:
         yield from misplaced(row, record, self._base.secret)
         if set(piece.sources) != {source.bytes for source in record.rests_on()}:
             yield f"{name}: its links are not what it rests on"
+        if not _has_members(record, piece):
+            yield f"{name}: its unlisted sources are not those that it counts"
         has_terms = piece.terms is not None and piece.mark > 0
         if has_terms != (record.type in PASSAGE_TYPES):
             yield f"{name}: it has no terms" if not has_terms else f"{name}: it has terms and is no passage"
@@ -243,6 +246,15 @@ class OwnerCheck:
         yield from self._proof.check(
             Written(id, row.type, version.version, position, readers, version.body, version.hash)
         )
+
+
+def _has_members(record: Record, piece: RecordPiece) -> bool:
+    """True if the links to a record's unlisted sources are as many, and the same, as the record says."""
+    found: dict[bytes, list[UUID]] = {}
+    for group, source in piece.unlisted:
+        found.setdefault(group, []).append(UUID(bytes=source))
+    groups = {group.id.bytes: group for group in unlisted_of(record)}
+    return found.keys() == groups.keys() and all(groups[id].has(found[id]) for id in groups)
 
 
 def first_recorded(piece: RecordPiece) -> int:

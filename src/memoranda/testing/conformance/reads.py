@@ -194,7 +194,7 @@ class ReadingSuite(Suite):
         said = await pen.say(thread, *(f"message {number}" for number in range(1200)))
         assert [record.id for record in await pen.scan(types=frozenset({RecordType.MESSAGE}))] == list(said)
         memory = await pen.remember("about all of it", sources=said)
-        assert (await pen.read(memory)).sources == said
+        assert (await pen.read(memory)).source_count == len(said)
         receipt = await pen.erase(*said)
         assert (receipt.removed["message"], receipt.removed["memory"]) == (1200, 1)
         assert await engine.count(pen.owner, WHOLE, Filter()) == 1
