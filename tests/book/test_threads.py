@@ -1,4 +1,4 @@
-"""Threads: their turns by number."""
+"""Threads: their turns by number, and feedback on the work in them."""
 
 from __future__ import annotations
 
@@ -35,3 +35,41 @@ async def test_turns_are_read_by_their_numbers(book: memoranda.Book) -> None:
     for given in wrong:
         with pytest.raises(InvalidInput, match=next(iter(given))):
             await thread.messages(**given)
+
+
+async def test_feedback_is_stored_with_who_gave_it_and_what_it_is_about(book: memoranda.Book) -> None:
+    thread = await book.thread("ana", agent="guide")
+    await thread.append("user", "Where do I find good pizza?")
+    await thread.append("assistant", "Ask somebody.")
+    first = await thread.feedback("Basic answers are not useful.", rating=2, about=2, operation="f1")
+    again = await thread.feedback("Basic answers are not useful.", rating=2, about=2, operation="f1")
+    assert again.repeated and again.ids() == first.ids()
+    await thread.feedback(rating=5, by="Reviewer")
+    *_, one, two = await thread.newest()
+    assert (one.role, one.content, one.speaker) == ("user", "Basic answers are not useful.", None)
+    assert one.feedback is not None and (one.feedback.rating, one.feedback.about) == (2, 2)
+    assert (two.content, two.speaker, str(two.feedback)) == ("Rating: 5 of 5", "Reviewer", "feedback 5 of 5")
+    context = await book.context("ana", "pizza", thread=thread, agent="guide")
+    assert "user, feedback 2 of 5 on turn 2" in context.text
+    # Feedback on a task that is done is taken, too.
+    await thread.close("completed")
+    await thread.feedback("Thank you.")
+    assert [message.feedback is None for message in await thread.newest(5)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("text", {}),
+        ("text", {"text": " "}),
+        ("rating", {"rating": 6}),
+        ("rating", {"text": "Well", "rating": True}),
+        ("about", {"text": "Well", "about": 99}),
+        ("about", {"text": "Well", "about": 0}),
+        ("by", {"text": "Well", "by": ""}),
+    ]
+    for field, given in wrong:
+        with pytest.raises(InvalidInput, match=field if field != "by" else "speaker"):
+            await thread.feedback(**given)

@@ -11,7 +11,7 @@ from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.messages import Episode, Outcome
 from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
+from tests.fakes.scripted_models import Said, ScriptedModels, entries
 from tests.formation.books import opened, settle
 
 HOUR = 3600
@@ -170,3 +170,22 @@ async def test_forgetting_the_thread_removes_the_job_and_the_episode(clock: Hand
         assert [job.kind for job in await book.engine.jobs(None, 10)] == ["episode"]
         await book.forget("ann", [thread.id], view="owner")
         assert [job.kind for job in await book.engine.jobs(None, 10) if job.kind == "episode"] == []
+
+
+async def test_feedback_is_marked_where_a_model_forms_experience_from_it(clock: HandClock) -> None:
+    def learn(request: ModelRequest) -> Said:
+        judged = next(
+            (name for name, (label, _) in entries(request).items() if "feedback 2 of 5 on turn 2" in label),
+            None,
+        )
+        line = {"field": "user_feedback", "line": "Basic answers are not useful"}
+        return {} if judged is None else {"experience": [{**line, "sources": [{"message": judged}]}]}
+
+    models = ScriptedModels(learn)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append([ASKED, ANSWERED])
+        await thread.feedback("Basic answers are not useful.", rating=2, about=2)
+        await settle(book, clock)
+        (line,) = await book.experience.list("guide")
+        assert line.line == "Basic answers are not useful"

@@ -13,7 +13,7 @@ from memoranda.model.messages import Message
 from memoranda.model.records import TRUST_OF_ROLE, Owner
 from memoranda.model.values import new_id
 
-_FIELDS: Final = frozenset("role content speaker agent observed_at trust native token_count".split())
+_FIELDS: Final = frozenset("role content speaker agent observed_at trust native token_count feedback".split())
 #: Fields that only messages of OpenAI's chat API have; those of an answer may all be there, and be None.
 _CHAT: Final = frozenset(
     {"name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations"}

@@ -27,6 +27,8 @@ class MessageFields(TypedDict, total=False):
     native: Any
     #: Its tokens, as your model counts them; windows use it instead of an estimate.
     token_count: int | None
+    #: ``rating`` from 1 to 5 and ``about``, as ``thread.feedback`` stores them.
+    feedback: Mapping[str, int] | None
     #: As in OpenAI's chat API: the speaker, a message's tool calls, and the call that a tool answers.
     name: str | None
     tool_calls: Sequence[Mapping[str, Any]] | None

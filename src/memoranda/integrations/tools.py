@@ -336,6 +336,7 @@ def _turn(record: Record) -> str:
     assert isinstance(record, Message)
     label = [str(record.seq), record.role]
     label += [] if record.speaker is None else [in_quotes(record.speaker)]
+    label += [] if record.feedback is None else [str(record.feedback)]
     text = one_line(record.content)
     return f"- [{in_brackets(', '.join(label))}] {text if len(text) <= _TURN else text[:_TURN] + '…'}"
 

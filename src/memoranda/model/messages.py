@@ -178,6 +178,19 @@ Role = Literal["user", "assistant", "system", "tool"]
 TokenCount = Annotated[int, Strict(), Field(ge=0, le=10_000_000)]
 
 
+class Feedback(Value):
+    """A judgement on an agent's work: a rating, and the message that it is about."""
+
+    #: From 1 (useless) to 5 (just right).
+    rating: Annotated[int, Strict(), Field(ge=1, le=5)] | None = None
+    #: The place in the thread of the message that is judged; None for the work as a whole.
+    about: Annotated[int, Strict(), Field(ge=1)] | None = None
+
+    def __str__(self) -> str:
+        rated = "feedback" if self.rating is None else f"feedback {self.rating} of 5"
+        return rated if self.about is None else f"{rated} on turn {self.about}"
+
+
 class Message(Record):
     """One message of a thread. It never changes; it can only be forgotten."""
 
@@ -199,6 +212,8 @@ class Message(Record):
     native: Data = None
     #: Its tokens, as the application counted them for its model.
     token_count: TokenCount | None = None
+    #: Set if the message judges the agent's work.
+    feedback: Feedback | None = None
 
     def passage_text(self) -> str:
         """Return the content; the speaker and a colon come before it if a speaker is named."""

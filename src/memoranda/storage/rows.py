@@ -17,7 +17,7 @@ from memoranda.model.changes import JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.memories import Cardinality, Cited, Memory, MemoryStatus
-from memoranda.model.messages import Episode, Message, Overflow, Thread
+from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
 from memoranda.model.unlisted import Unlisted
@@ -222,16 +222,17 @@ class _Shape:
         return record
 
 
+_time, _judged = datetime.fromisoformat, Feedback.model_validate
 _SHAPES = {
-    Message.type.value: _Shape(Message, thread=UUID, observed_at=datetime.fromisoformat, trust=Trust),
+    Message.type.value: _Shape(Message, thread=UUID, observed_at=_time, trust=Trust, feedback=_judged),
     Memory.type.value: _Shape(
         Memory,
         cardinality=Cardinality,
         tags=tuple,
         thread=UUID,
-        valid_from=datetime.fromisoformat,
-        valid_to=datetime.fromisoformat,
-        observed_at=datetime.fromisoformat,
+        valid_from=_time,
+        valid_to=_time,
+        observed_at=_time,
         sources=_ids,
         unlisted=_values(Unlisted),
         past=_ids,

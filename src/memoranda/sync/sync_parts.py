@@ -21,6 +21,7 @@ class SyncThread(SyncPart):
         self.id = handle.id
 
     append = blocking(ThreadHandle.append)
+    feedback = blocking(ThreadHandle.feedback)
     remember = blocking(ThreadHandle.remember)
     get = blocking(ThreadHandle.get)
     operation = blocking(ThreadHandle.operation)

@@ -77,6 +77,35 @@ class ThreadHandle:
         )
         return await self._services.embeddings.reached(receipt, waiting)
 
+    async def feedback(
+        self,
+        text: str = "",
+        *,
+        rating: int | None = None,
+        by: str | None = None,
+        about: int | None = None,
+        operation: str | None = None,
+        wait_for: WaitFor = "stored",
+    ) -> Receipt:
+        """Store a judgement on the agent's work: a text, a ``rating`` from 1 (useless) to 5 (just right), or both.
+
+        It is a user's message that says what it is about: ``about`` names the place of a message, ``by`` who judges, if
+        not the owner.
+        """
+        said = as_text(text, "text")
+        if not said.strip() and rating is None:
+            raise InvalidInput("text: give a text, a rating, or both", field="text")
+        if about is not None and not await self.messages(first=as_count(about, "about", 1), last=about):
+            raise InvalidInput(f"about: this thread has no message {about}", field="about")
+        judged = {"rating": rating, "about": about}
+        message = {
+            "role": "user",
+            "content": said if said.strip() else f"Rating: {rating} of 5",
+            "speaker": by,
+            "feedback": {name: value for name, value in judged.items() if value is not None},
+        }
+        return await self.append(message, operation=operation, wait_for=wait_for)
+
     async def remember(
         self,
         content: str,

@@ -161,6 +161,8 @@ def _label(read: ReadMessage) -> list[str]:
     label.append(message.role if message.speaker is None else f"{message.role} {message.speaker}")
     if message.trust in STRANGERS:
         label.append(f"from {message.trust.value}")
+    if message.feedback is not None:
+        label.append(str(message.feedback))
     return [*label, "context"] if read.context else label
 
 

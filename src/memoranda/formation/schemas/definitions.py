@@ -139,7 +139,8 @@ EXPERIENCE = FormationSchema(
         {name: _texts(f"Lines to add to {name.replace('_', ' ')}.") for name in get_args(ExperienceField)}
     ),
     update_mode="insert",
-    instructions="Add lines that are new. Name no person, place, contact or number of anyone.",
+    instructions="Add lines that are new. Name no person, place, contact or number of anyone. A message marked "
+    '"feedback 2 of 5" judges the agent\'s work: learn from it.',
 )
 
 EPISODE = FormationSchema(

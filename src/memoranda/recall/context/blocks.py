@@ -101,6 +101,7 @@ class EntryWriter:
         label = [
             f"received {said}" if message.observed_assumed else said,
             message.role if message.speaker is None else f"{message.role} {in_quotes(message.speaker)}",
+            *([] if message.feedback is None else [str(message.feedback)]),
             *_stranger(message.trust),
         ]
         order = (message.observed_at, message.thread.int, message.seq)

@@ -19,7 +19,7 @@ from memoranda.model.changes import (
     SetThread,
     Undo,
 )
-from memoranda.model.messages import KeepTaskSummary, TaskSummary, ThreadStatus
+from memoranda.model.messages import Feedback, KeepTaskSummary, TaskSummary, ThreadStatus
 from memoranda.model.records import EVERYONE, Audience, RecordType, Trust, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
@@ -119,6 +119,7 @@ class ThreadSuite(Suite):
             native={"calls": [{"name": "x", "nested": [1, 2.5, None, True, "é"]}]},
             observed_assumed=True,
             token_count=12,
+            feedback=Feedback(rating=2, about=1),
         )
         receipt = await pen.write(Append(thread, (given,), (b"",)))
         assert await pen.read(given.id) == given.changed(seq=1, recorded_at=receipt.at)
