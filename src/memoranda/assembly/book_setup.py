@@ -18,7 +18,7 @@ from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_en
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, first_retention, retaining
-from memoranda.book.agent_wishes import SharingSettings
+from memoranda.book.agent_settings import SharingSettings
 from memoranda.book.services import FORMING, Embeddings, Forming
 from memoranda.book.verbs.background_work import start_working
 from memoranda.capabilities import SearchesLargeShelves

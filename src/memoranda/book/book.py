@@ -285,7 +285,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         if query is None and vector is not None:
             raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
         where = thread.id if isinstance(thread, ThreadHandle) else thread
-        own = await self._services.forming.wishes.context(view.agent)
+        own = await self._services.forming.of_agents.context(view.agent)
         request = request_of(
             query,
             where,

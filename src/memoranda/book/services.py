@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.book.agent_wishes import AgentWishes, SharingSettings
+from memoranda.book.agent_settings import AgentSettings, SharingSettings
 from memoranda.book.input import (
     BY_MEANING,
     as_actor,
@@ -58,7 +58,7 @@ class Forming:
     ) -> None:
         self.settings = settings
         party = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
-        self.wishes = AgentWishes(records, party, settings, sharing, limits)
+        self.of_agents = AgentSettings(records, party, settings, sharing, limits)
 
     @property
     def window_ttl(self) -> timedelta | None:
@@ -68,22 +68,26 @@ class Forming:
 
     async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread after a silence, which a new message makes due; none if formation is off."""
-        wishes = await self.wishes.forming(agent)
-        if not wishes.enabled:
+        settings = await self.of_agents.forming(agent)
+        if not settings.enabled:
             return ()
         draft = JobDraft(
-            FORM, str(thread), records=(thread,), delay=wishes.idle_seconds, max_wait=wishes.max_wait_seconds
+            FORM,
+            str(thread),
+            records=(thread,),
+            delay=settings.idle_seconds,
+            max_wait=settings.max_wait_seconds,
         )
         return (draft,)
 
     async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread at once; with ``insists`` it waits for no provider or budget, either."""
         draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
-        return (draft,) if (await self.wishes.forming(agent)).enabled else ()
+        return (draft,) if (await self.of_agents.forming(agent)).enabled else ()
 
     async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread again from its beginning; raise Conflict if formation is off."""
-        if not (await self.wishes.forming(agent)).enabled:
+        if not (await self.of_agents.forming(agent)).enabled:
             raise Conflict(_OFF)
         return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
 
@@ -321,7 +325,7 @@ class Services:
 
     async def door_for(self, view: View) -> Door:
         """Return the door with the limits of a view's agent."""
-        limits = None if view.agent is None else await self.forming.wishes.limits(view.agent)
+        limits = None if view.agent is None else await self.forming.of_agents.limits(view.agent)
         return self.door if limits is None else self.door.within(limits)
 
     async def write(
@@ -362,7 +366,7 @@ class Services:
         readers, common, now = as_audience(audience, view), None, self.door.clock()
         if readers is None and view.agent is not None:
             # Its own also if all agents may read its sources or its thread, unless the settings make it common.
-            common = await self.forming.wishes.common_audience(view)
+            common = await self.forming.of_agents.common_audience(view)
             readers = Audience.of_agent(view.agent) if common is None else None
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
         if not memories:
@@ -381,7 +385,7 @@ class Services:
 
     async def audience_of(self, given: str | Audience | None, view: View) -> Audience | None:
         """Return the audience that a call names, or else that the settings make common; None if neither does."""
-        return as_audience(given, view) or await self.forming.wishes.common_audience(view)
+        return as_audience(given, view) or await self.forming.of_agents.common_audience(view)
 
 
 class RecordVerbs:

@@ -49,7 +49,7 @@ async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) ->
 async def make_due(records: Records, door: Door, forming: Forming, owners: Collection[Owner]) -> None:
     """Add jobs that form the owners' threads after the usual pause, for agents whose settings allow it."""
     # The import may have brought agents with settings of their own.
-    forming.wishes.changed()
+    forming.of_agents.changed()
     for owner in owners:
         async for threads in pending_threads(records, owner):
             due = [(thread, await forming.jobs(thread.agent, thread.id)) for thread in threads]

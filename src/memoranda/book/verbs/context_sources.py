@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memoranda.book.agent_wishes import ContextSettings
+from memoranda.book.agent_settings import ContextSettings
 from memoranda.book.input import as_count, as_counter, as_id, as_limit, as_names, as_text, as_types
 from memoranda.book.services import Services
 from memoranda.book.verbs.advice import log_narrow_view

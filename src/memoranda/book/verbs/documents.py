@@ -296,15 +296,15 @@ class Agents(Named[Agent]):
         """
         given = fields.get("settings")
         if isinstance(given, Mapping):
-            chosen = self._services.forming.wishes.check(given)
+            chosen = self._services.forming.of_agents.check(given)
             check_context_settings(chosen)
         receipt = await self._put(name, dict(fields), operation, new=new, patch=True)
-        self._services.forming.wishes.changed(name)
+        self._services.forming.of_agents.changed(name)
         return receipt
 
     async def limits(self, name: str) -> Limits:
         """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
-        return await self._services.forming.wishes.limits(as_text(name, "name"))
+        return await self._services.forming.of_agents.limits(as_text(name, "name"))
 
 
 @spelled_out

@@ -113,7 +113,7 @@ class Episodes(RecordVerbs):
         episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
         readers = as_audience(audience, reader)
         if readers is None and not episode.rests_on() and episode.trust not in STRANGERS:
-            readers = await self._services.forming.wishes.common_audience(reader)
+            readers = await self._services.forming.of_agents.common_audience(reader)
         change = RecordEpisode(episode, audience=readers)
         receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
         return await self._services.embeddings.reached(receipt, waiting)

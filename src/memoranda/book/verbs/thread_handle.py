@@ -41,7 +41,7 @@ class ThreadHandle:
     owner: Owner
     id: UUID
     _view: View
-    #: Whose wishes say when it is formed.
+    #: The agent whose settings say when it is formed.
     _agent: str | None
 
     async def append(

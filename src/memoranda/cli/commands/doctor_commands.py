@@ -56,10 +56,10 @@ def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) 
 async def _sharing(session: Session, party: Owner) -> None:
     async with session.reading() as book:
         found = await book.readers(party, view="owner")
-        wishes = book.forming.wishes.sharing
-        own = {agent.name: wishes.for_agent(agent).default for agent in await book.agents.list()}
-    apart = {name: default for name, default in own.items() if default != wishes.default}
-    sharing = {"default": wishes.default, "agents": apart}
+        settings = book.forming.of_agents.sharing
+        own = {agent.name: settings.for_agent(agent).default for agent in await book.agents.list()}
+    apart = {name: default for name, default in own.items() if default != settings.default}
+    sharing = {"default": settings.default, "agents": apart}
     if session.print_json({"owner": party, "readers": found, "sharing": sharing}):
         return
     printer = session.printer
@@ -72,7 +72,7 @@ async def _sharing(session: Session, party: Owner) -> None:
     else:
         printer.say(f"no records of {party}", "faint")
     agents = "".join(f"; of {name}: {default}" for name, default in apart.items())
-    printer.say(f"audience of what an agent writes without naming one: {wishes.default}{agents}", "faint")
+    printer.say(f"audience of what an agent writes without naming one: {settings.default}{agents}", "faint")
 
 
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
@@ -85,8 +85,8 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         checks = await _of_place(book)
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
-        wishes = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
-        checks.append(formation(Forming(forming, *wishes), utc_now()))
+        who = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
+        checks.append(formation(Forming(forming, *who), utc_now()))
         checks += _without_room([job for job in forming if job.state is JobState.WAITING])
         checks += health_checks.meaning(facts.details["vectors"])
         if isinstance(book.engine, health_checks.OnServer):

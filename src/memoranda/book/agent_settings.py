@@ -16,7 +16,7 @@ from memoranda.model.records import EVERYONE, Audience, Limits, Owner, View
 from memoranda.model.values import Name, Value, refused
 from memoranda.ports import Records
 
-#: Other processes may change an agent's wishes: they are read again after so long.
+#: Other processes may change an agent's settings: they are read again after so long.
 _KNOWN_SECONDS: Final = 30.0
 _MOST_KNOWN: Final = 1_000
 _AT: Final = f"settings.{SHARING}"
@@ -87,7 +87,7 @@ class ContextSettings(Value):
             raise refused(exc, at=at) from exc
 
 
-class Wishes(NamedTuple):
+class OneAgent(NamedTuple):
     """The settings of one agent."""
 
     forming: FormingSettings
@@ -98,7 +98,7 @@ class Wishes(NamedTuple):
     read_at: float
 
 
-class AgentWishes:
+class AgentSettings:
     """The settings of a tenant's agents: the tenant's, replaced by the agent's own."""
 
     def __init__(
@@ -115,8 +115,8 @@ class AgentWishes:
         self.sharing = sharing
         self._limits = limits
         self._context = ContextSettings()
-        #: Agent → its wishes.
-        self._known: dict[str, Wishes] = {}
+        #: Agent → its settings.
+        self._known: dict[str, OneAgent] = {}
 
     def check(self, settings: Mapping[str, Any]) -> ContextSettings:
         """Raise ``InvalidInput`` if an agent's settings cannot be used; return those of contexts, which are checked further."""
@@ -152,13 +152,13 @@ class AgentWishes:
         else:
             self._known.pop(agent, None)
 
-    async def _of(self, agent: str) -> Wishes:
+    async def _of(self, agent: str) -> OneAgent:
         at = time.monotonic()
         known = self._known.get(agent)
         if known is not None and at - known.read_at < _KNOWN_SECONDS:
             return known
         record = await agent_named(self._records, self._tenant, agent)
-        wishes = Wishes(
+        found = OneAgent(
             self._forming.for_agent(record),
             self.sharing.for_agent(record),
             limits_for_agent(self._limits, record),
@@ -167,5 +167,5 @@ class AgentWishes:
         )
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
-        self._known[agent] = wishes
-        return wishes
+        self._known[agent] = found
+        return found
