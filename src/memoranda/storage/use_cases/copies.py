@@ -87,6 +87,9 @@ def arrive(arrival: Arrival, secret: bytes) -> Deciding[bool]:
     earlier = marks_of(found)[1]
     if earlier is None or earlier.copy != arrival.copy:
         yield EmptyBook()
+        for name in (WHO_FORMS, BACKUP):
+            if name in found:
+                yield SetProperty(name, None)
         yield SetProperty(SECRET, secret)
         yield SetProperty(ARRIVAL, mark_text(arrival))
     return True

@@ -304,6 +304,19 @@ class WhoFormsSuite(Suite):
         await another.end_arrival("copy")
         assert await another.forming_record("default") == await engine.forming_record("default")
 
+    async def test_a_book_that_becomes_a_copy_forgets_who_formed_it_and_that_it_was_a_backup(
+        self, engine: Engine, another: Engine
+    ) -> None:
+        await another.change_forming("default", None, "p:m")
+        await another.mark_backup("one")
+        there = await engine.whereabouts()
+        assert await another.arrive(Arrival("there", "copy"), there.secret)
+        await another.lay_book("copy", await engine.book_frame())
+        assert await another.book_frame() == await engine.book_frame()
+        await another.end_arrival("copy")
+        assert (await another.forming_record("default")).of() == ""
+        assert (await another.whereabouts()).backup is None
+
     async def test_a_worker_of_one_tenant_leases_its_jobs_and_those_of_the_book(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, Owner(tenant="acme", id="ann"))
         await put(other, "theirs")
