@@ -167,16 +167,18 @@ async def test_behind_a_pooler_that_chooses_the_schema_nothing_is_renamed(
     async def as_through_a_pooler(url: str, *, server_settings: dict[str, str], **options: object) -> object:
         return await connecting(url, **options)
 
-    monkeypatch.setattr(asyncpg, "connect", as_through_a_pooler)
     path = "ALTER ROLE reader_and_writer SET search_path"
     try:
-        await administrator.execute(f"{path} = commonplace")
-        with pytest.raises(StorageError, match="search_path = memoranda"):
-            await PostgresEngine.open(database.url)
-        assert await schemas(administrator) == {"commonplace"}
-        assert await version(administrator, "commonplace") == 1
-        await administrator.execute(f"{path} = memoranda")
-        await opened_and_used(database.url)
+        # The databases' fixture connects as well, once the test is over.
+        with monkeypatch.context() as patched:
+            patched.setattr(asyncpg, "connect", as_through_a_pooler)
+            await administrator.execute(f"{path} = commonplace")
+            with pytest.raises(StorageError, match="search_path = memoranda"):
+                await PostgresEngine.open(database.url)
+            assert await schemas(administrator) == {"commonplace"}
+            assert await version(administrator, "commonplace") == 1
+            await administrator.execute(f"{path} = memoranda")
+            await opened_and_used(database.url)
     finally:
         await administrator.execute("ALTER ROLE reader_and_writer RESET search_path")
 
