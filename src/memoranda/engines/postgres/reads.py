@@ -206,6 +206,7 @@ async def _look(is_searched: IsSearched, on: Session, question: q.Look) -> Sight
     records, served = await _on_shelves(on, owner, seen, chosen)
     records = await _told(on, owner, question.view, records)
     grounds, _ = await _on_shelves(on, owner, seen, cited_by(records.values()))
+    grounds = await _told(on, owner, question.view, grounds)
     return Sight(shelves, records, served, grounds)
 
 

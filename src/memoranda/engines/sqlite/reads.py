@@ -210,7 +210,7 @@ def _look(on: Session, question: q.Look) -> Sight:
         return Sight(shelves, None)
     records = _told(on, question.view, seen, _on_shelves(on, owner, seen, chosen))
     memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
-    grounds = _on_shelves(on, owner, seen, cited_by(records.values()))
+    grounds = _told(on, question.view, seen, _on_shelves(on, owner, seen, cited_by(records.values())))
     return Sight(shelves, records, _uses(on, seen, memories), grounds)
 
 

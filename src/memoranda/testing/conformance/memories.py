@@ -348,3 +348,27 @@ class MemorySuite(Suite):
                 assert (record.sources, record.supersedes) == ((seen, hidden), (lost,))
         assert await engine.get(pen.owner, AT_B, [lost, hidden, done.id]) == {}
         assert (await engine.verify()).faults == ()
+
+    async def test_a_source_that_recall_quotes_names_to_a_view_no_record_that_it_may_not_see(
+        self, engine: Engine
+    ) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        of_a: dict[str, Any] = {"audience": EVERYONE, "agent": "a"}
+        thread = await at_a.open(agent="a", audience=FOR_A)
+        lost = await pen.remember("drinks ale", agent="a", audience=FOR_A)
+        hidden = await pen.remember("drinks gin", **of_a)
+        source = at_a.remembering("drinks", thread=thread, sources=(hidden,), supersedes=(lost,), **of_a)
+        await at_a.write(source)
+        await at_a.write(ChangeAudience(hidden, FOR_A))
+        stated = at_a.remembering("is a guest", sources=(source.memory.id,), **of_a)
+        await at_a.write(stated)
+
+        async def quoted(view: View) -> Any:
+            sight = await engine.look(pen.owner, view, lambda _: None, lambda _: [stated.memory.id])
+            return sight.grounds[source.memory.id]
+
+        for view, named in ((AT_B, (None, (), ())), (AT_A, (thread, (lost,), (hidden,)))):
+            found = await quoted(view)
+            assert (found.thread, found.supersedes, found.sources) == named
+            assert found == (await engine.get(pen.owner, view, [found.id]))[found.id]
+        assert (await engine.verify()).faults == ()
