@@ -39,8 +39,7 @@ class HandClock:
 @pytest.fixture(autouse=True)
 def works_when_asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let books of tests work when a test says so: jobs that are done beside it would change what it sees."""
-    if "works_by_itself" not in request.keywords:
-        monkeypatch.setattr(book_setup, "WORKS_BY_ITSELF", False)
+    monkeypatch.setattr(book_setup, "WORKS_BY_ITSELF", "works_by_itself" in request.keywords)
 
 
 @pytest.fixture

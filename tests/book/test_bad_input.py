@@ -258,10 +258,12 @@ async def test_a_write_that_changes_nothing_names_no_position_of_another(book: m
         await book.undo("ana", nothing.position, agent="coach")
 
 
-async def test_an_operation_id_is_not_shared_between_views(book: memoranda.Book) -> None:
-    await book.remember("ana", "Likes tea", agent="coach", operation="op")
+async def test_an_operation_id_belongs_to_its_agent(book: memoranda.Book) -> None:
+    first = await book.remember("ana", "Likes tea", agent="coach", operation="op")
+    other = await book.remember("ana", "Likes tea", agent="tutor", operation="op")
+    assert not other.repeated and other.id != first.id
     with pytest.raises(OperationReused):
-        await book.remember("ana", "Likes tea", agent="tutor", operation="op")
+        await book.remember("ana", "Likes coffee", agent="coach", operation="op")
 
 
 async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Book) -> None:
