@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 import memoranda
+from memoranda import EpisodeFields, ToolCallFields
 from memoranda.assembly import RecallSettings
 from memoranda.book.admin.retention import Retention
 from memoranda.embedding import EmbeddingSettings
@@ -78,6 +79,14 @@ def test_every_setting_is_documented() -> None:
 def test_every_setting_of_formation_is_documented(section: str, of: type[BaseModel], page: str) -> None:
     text = (ROOT / "docs" / page).read_text("utf-8")
     assert [name for name in of.model_fields if f"{section}.{name}" not in text] == []
+
+
+def test_the_fields_of_episodes_and_tool_calls_are_documented() -> None:
+    page = (ROOT / "docs" / "experience.md").read_text("utf-8")
+    tables = [table.split("\n\n")[0] for table in re.split(r"\| field[^|]*\| value", page)[1:]]
+    for table, of in zip(tables, (EpisodeFields, ToolCallFields), strict=True):
+        first_cells = "".join(line.split("|")[1] for line in table.split("\n")[2:])
+        assert set(re.findall(r"`(\w+)`", first_cells)) == set(of.__annotations__)
 
 
 def test_the_glossary_is_short_and_defines_each_word_once() -> None:

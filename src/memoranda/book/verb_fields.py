@@ -81,7 +81,7 @@ class ToolCallFields(TypedDict, total=False):
 
 
 class EpisodeFields(TypedDict, total=False):
-    """The fields of an episode; ``outcome`` is needed, and ``goal`` or ``summary``."""
+    """The fields of an episode: ``goal`` or ``summary`` is needed, and ``outcome``, except where a thread is closed."""
 
     #: What was to be done.
     goal: str | None
