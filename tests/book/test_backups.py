@@ -11,6 +11,7 @@ import subprocess
 import sys
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,11 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.records import WHOLE
 from memoranda.model.values import utc_now
-from memoranda.ports import Engine
 from memoranda.storage import store
 from memoranda.storage.use_cases.erasure import erase
 from memoranda.worker import Worker
 
-
-async def opened(path: Path) -> Engine:
-    return await open_engine(path, create=False)
+opened = partial(open_engine, create=False)
 
 
 def found(folder: Path, text: str) -> set[str]:

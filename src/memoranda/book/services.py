@@ -68,17 +68,11 @@ class Forming:
 
     async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread after a silence, which a new message makes due; none if formation is off."""
-        settings = await self.of_agents.forming(agent)
-        if not settings.enabled:
+        own = await self.of_agents.forming(agent)
+        if not own.enabled:
             return ()
-        draft = JobDraft(
-            FORM,
-            str(thread),
-            records=(thread,),
-            delay=settings.idle_seconds,
-            max_wait=settings.max_wait_seconds,
-        )
-        return (draft,)
+        key, longest = str(thread), own.max_wait_seconds
+        return (JobDraft(FORM, key, records=(thread,), delay=own.idle_seconds, max_wait=longest),)
 
     async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread at once; with ``insists`` it waits for no provider or budget, either."""

@@ -175,11 +175,8 @@ def decode(
     """Build the record of a row; what is read most is not checked again, since it was when it came in."""
     try:
         fields: dict[str, Any] = from_json(body)
-        fields["id"] = id
-        fields["owner"] = owner
-        fields["audience"] = audience
-        fields["version"] = version
-        fields["recorded_at"] = moment(recorded_at)
+        fields["id"], fields["owner"], fields["audience"] = id, owner, audience
+        fields["version"], fields["recorded_at"] = version, moment(recorded_at)
         shape = _SHAPES.get(type_)
         return CLASS_OF[type_].model_validate(fields) if shape is None else shape.build(fields)
     except (ValueError, TypeError, LookupError, AttributeError):
