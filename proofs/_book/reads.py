@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -190,6 +191,37 @@ async def shelves(s: Session) -> None:
         raise Leak(f"owners listed for {party.tenant!r} are not its own")
 
 
+async def about(s: Session) -> None:
+    """Ask what is known about an owner, and who reads how much of it."""
+    party, view = s.someone()
+    book = s.book(party)
+    told = await book.about(party, **who(view))
+    s.oracle.judge(told, party, view, "about")
+    seen = list(s.oracle.visible(party, view))
+    active = [known.id for known in seen if known.type == "memory" and known.status == "active"]
+    if told.total != len(active) or not {one.memory.id for one in told.memories} <= set(active):
+        raise Leak(f"about {party.parts} as {view} has {told.total} memories, not {len(active)}")
+    if dict(told.records) != dict(Counter(known.type for known in seen)):
+        raise Leak(f"about {party.parts} as {view} counts {told.records}")
+    if (told.unseen is not None) != view.whole:
+        raise Leak(f"about {party.parts} tells {view} of {told.unseen}")
+    readers = await s.told(book.readers(party, **who(view)), party, view, "readers")
+    if isinstance(readers, MemorandaError):
+        if view.whole or not isinstance(readers, NotAllowed):
+            raise Leak(f"the readers of {party.parts} as {view}: {readers!r:.200}")
+    elif not view.whole or sum(sum(one.records.values()) for one in readers) != len(seen):
+        raise Leak(f"the readers of {party.parts} as {view} are of other records than its own")
+
+
+async def across_owners(s: Session) -> None:
+    """List a tenant's records as its operator."""
+    party, _ = s.someone()
+    page = await s.book(party).admin.list(types="memory", limit=1000)
+    for record in page.records:
+        if record.owner.tenant != party.tenant or record.id not in s.oracle.of[record.owner]:
+            raise Leak(f"the operator of {party.tenant!r} is shown {record!r:.200}")
+
+
 async def another_tenant(s: Session) -> None:
     """Check that a book opened for one tenant refuses another tenant's owners."""
     party, view = s.someone()
@@ -244,4 +276,4 @@ async def export(s: Session) -> None:
 
 
 READS = {get: 18, get_several: 6, list_: 3, count: 6, messages: 4,
-         history: 6, why: 4, uses: 6, ledger: 3, shelves: 0.8, another_tenant: 2, export: 0.3}  # fmt: skip
+         history: 6, why: 4, uses: 6, ledger: 3, shelves: 0.8, about: 1.5, across_owners: 0.1, another_tenant: 2, export: 0.3}  # fmt: skip

@@ -170,6 +170,18 @@ async def amend(s: Session) -> None:
     await upon(s, id, s.book(party).amend(party, id, fields, **who(view)), party, view, "amend", asked=[id])
 
 
+async def update(s: Session) -> None:
+    """Correct a memory by its id: the newer one has its readers and its key."""
+    party, view = s.someone()
+    view = View() if view.whole else view
+    id = s.pick(party, view, "memory")
+    known = s.oracle.records[id]
+    text = f"the garden had {s.word(party, known.audience)} this autumn"
+    await upon(
+        s, id, s.book(party).update(party, id, text, **as_agent(view)), party, view, "update", born=known.audience, asked=[id]
+    )  # fmt: skip
+
+
 async def share(s: Session) -> None:
     party, view = s.someone()
     id = s.pick(party, view, "memory")
@@ -226,4 +238,4 @@ async def supersede(s: Session) -> None:
     s.absorb(answer, party, view, asked=[loser, winner])
 
 
-WRITES = {remember: 10, remember_for_another: 0.5, retract: 2, amend: 4, share: 2.5, confirm: 2.5, supersede: 2.5}  # fmt: skip
+WRITES = {remember: 10, update: 2, remember_for_another: 0.5, retract: 2, amend: 4, share: 2.5, confirm: 2.5, supersede: 2.5}  # fmt: skip
