@@ -167,6 +167,7 @@ MOVING = frozenset(
 )
 #: What the engine itself trips over where another mark than the one that is meant goes.
 TRIPS: dict[str, type[Exception]] = {"remove_property: name = ?": TypeError}
+_UNLISTED = "no try gives a record more sources than it lists; a suite of every engine does, and names another's group"
 _GROUPED = "what it gives is looked up by its record"
 OFF_THE_PATH: dict[str, str] = {
     "version_of": "asked only for records that a line of the owner's own ledger names",
@@ -177,6 +178,7 @@ OFF_THE_PATH: dict[str, str] = {
     "due_job: other.owner = j.owner": "says when a job is leased, and never whose it is",
     "silence_job: id = ?": "asked only for jobs that tell of what goes; erasure, which does it, has a proof of its own",
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
+    **dict.fromkeys(("unlink_one", "members", "members_among"), _UNLISTED),
     **dict.fromkeys(("version_pieces", "link_pieces", "vector_pieces"), _GROUPED),
     "count_own": "asked only at an agent's limit, which no try reaches; every engine's suite has two owners there",
     "own_memories": "what it finds is loaded as the owner's own, and no try reaches an agent's limit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -205,13 +205,13 @@ def with_groups(record: Any, left: dict[UUID, frozenset[UUID]], version: int) ->
 class Lost:
     """Erased sources, and the groups of unlisted sources of which all are erased."""
 
-    sources: frozenset[UUID]
+    sources: Container[UUID]
     members: Mapping[UUID, Collection[UUID]]
 
     def __contains__(self, id: object) -> bool:
         """True if the source is erased, or every source of the group."""
         members = self.members.get(id) if isinstance(id, UUID) else None
-        return id in self.sources if members is None else self.sources.issuperset(members)
+        return id in self.sources if members is None else all(source in self.sources for source in members)
 
 
 def _to_list(state: BatchState, sources: Sequence[UUID], of: Record) -> Deciding[tuple[UUID, ...]]:

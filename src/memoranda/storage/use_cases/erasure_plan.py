@@ -17,7 +17,7 @@ from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.unlisted import unlisted_of
 from memoranda.storage.damaged import Damaged
-from memoranda.storage.decide.source_lists import with_groups
+from memoranda.storage.decide.source_lists import Lost, with_groups
 from memoranda.storage.decide.state import load_all
 from memoranda.storage.questions import Aged, InThread, Load, Members, OtherHolders, RestingOn
 from memoranda.storage.use_case import Deciding, ask
@@ -33,36 +33,36 @@ class ErasurePlan:
     stripped: dict[UUID, Record] = field(default_factory=dict)
     #: Messages removed by age before, which no record may have as a source any more.
     aged: set[UUID] = field(default_factory=set)
-    #: Group of unlisted sources → its sources as they are stored.
-    members: dict[UUID, frozenset[UUID]] = field(default_factory=dict)
+    #: Record → each of its groups of unlisted sources, as they are stored. An import may give two records the same group id.
+    members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
     #: The same of groups in ``stripped``, as they will be.
-    kept_members: dict[UUID, frozenset[UUID]] = field(default_factory=dict)
-    #: Record → its groups of unlisted sources as they are stored.
-    groups: dict[UUID, tuple[UUID, ...]] = field(default_factory=dict)
+    kept_members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
     #: Older statements that erased memories had superseded; they are not erased.
     superseded: list[UUID] = field(default_factory=list)
 
     def __contains__(self, id: object) -> bool:
-        """True if this plan erases the record, or every source of the group, or if it was removed earlier because of its age."""
-        members = self.members.get(id) if isinstance(id, UUID) else None
-        if members is not None:
-            return all(source in self.doomed or source in self.aged for source in members)
+        """True if this plan erases the record, or if it was removed earlier because of its age."""
         return id in self.doomed or id in self.aged
 
-    def left_of(self, group: UUID) -> frozenset[UUID]:
+    def lost_to(self, record: Record) -> Lost:
+        """Return what this plan takes from the sources of a record."""
+        return Lost(self, self.members.get(record.id, {}))
+
+    def left_of(self, record: Record, group: UUID) -> frozenset[UUID]:
         """Return the sources that a group of unlisted sources keeps."""
-        held = self.kept_members.get(group, self.members[group])
+        stored = self.members[record.id][group]
+        held = self.kept_members.get(record.id, {}).get(group, stored)
         return frozenset(source for source in held if source not in self)
 
     def unlinked(self, record: Record) -> list[tuple[UUID, UUID]]:
         """Return the pairs of a group and a source that leaves it, of a record that stays."""
-        stay = {group.id: self.kept_members[group.id] for group in unlisted_of(record)}
+        kept = {group.id: self.kept_members[record.id][group.id] for group in unlisted_of(record)}
         return [
             (id, source)
-            for id in self.groups.get(record.id, ())
-            for source in sorted(self.members[id] - stay.get(id, frozenset()))
+            for id, held in self.members.get(record.id, {}).items()
+            for source in sorted(held - kept.get(id, frozenset()))
         ]
 
     def losing_threads(self) -> set[UUID]:
@@ -212,11 +212,11 @@ def _read_groups(plan: ErasurePlan, records: Iterable[Record]) -> Deciding[None]
     """Read the unlisted sources of records, once each."""
     for record in records:
         new = tuple(group.id for group in unlisted_of(record))
-        if new and record.id not in plan.groups:
-            plan.groups[record.id] = new
+        if new and record.id not in plan.members:
             found = yield from ask(Members(record.id, new))
-            for id in new:
-                plan.members[id] = frozenset(source for group, source in found if group == id)
+            plan.members[record.id] = {
+                id: frozenset(source for group, source in found if group == id) for id in new
+            }
 
 
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
@@ -249,9 +249,9 @@ def _lives_in(record: Record, thread: UUID) -> bool:
 
 def _with_groups(plan: ErasurePlan, record: Any) -> Any:
     """Return a record that stays, with the unlisted sources that are left."""
-    left = {group.id: plan.left_of(group.id) for group in unlisted_of(record)}
+    left = {group.id: plan.left_of(record, group.id) for group in unlisted_of(record)}
     record = with_groups(record, left, record.version + 1)
-    plan.kept_members |= left
+    plan.kept_members.setdefault(record.id, {}).update(left)
     return record
 
 
@@ -262,7 +262,7 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
         return True
     base = plan.stripped.get(record.id, record)
     if isinstance(base, (Memory, ProfileDocument, ExperienceLine)):
-        left = base.without(plan)
+        left = base.without(plan.lost_to(base))
         if left is None:
             return True
         plan.stripped[record.id] = _with_groups(plan, left)

@@ -20,7 +20,8 @@ from memoranda.model.changes import (
 from memoranda.model.memories import Cited, MemoryStatus
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import EVERYONE, WHOLE
-from memoranda.model.unlisted import MOST_LISTED, SourcePage
+from memoranda.model.unlisted import MOST_LISTED, SourcePage, Unlisted
+from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, AT_A, AT_B, BEN, FOR_A, Pen, a_memory, adopted, exported, packed
 from memoranda.testing.conformance.copies import COPY, all_pieces, arrived, lay_all
@@ -253,6 +254,29 @@ class ConfirmationSuite(Suite):
         await other.erase(*gone)
         await other.write(Import(memory, packed("likes tea"), unlisted=unlisted))
         assert await sources_of(another, other, said.record) == set(said.said) - set(gone)
+
+    async def test_an_imported_record_that_names_anothers_unlisted_sources_leaves_them_alone(
+        self, engine: Engine
+    ) -> None:
+        said, ben = await Said.tea(Pen(engine), 20), Pen(engine, BEN)
+        memory = await said.pen.read(said.record)
+        pairs = await engine.unlisted(ANN, WHOLE, said.record)
+        group, shared = pairs[0][0], [source for _, source in pairs[-5:]]
+        own = [*shared, new_id(), new_id()]
+        theirs = memory.changed(id=new_id(), owner=BEN, unlisted=(Unlisted.of(group, own, memory.version),))
+        await ben.write(Import(theirs, packed("likes tea"), unlisted={group: own}))
+        assert await said.sources() == set(said.said)
+        assert await sources_of(engine, ben, theirs.id) == {*memory.sources, *own}
+        page = SourcePage((pairs[0][1], *own))
+        assert await engine.unlisted(ANN, WHOLE, said.record, page) == [pairs[0], *pairs[-5:]]
+        assert await engine.unlisted(BEN, WHOLE, theirs.id, page) == [(group, id) for id in sorted(own)]
+        await said.pen.write(Undo(said.positions[-1]))
+        assert await said.sources() == set(said.said[:-1])
+        assert await sources_of(engine, ben, theirs.id) == {*memory.sources, *own}
+        await said.pen.erase(pairs[0][1], shared[0])
+        assert await said.sources() == set(said.said[:-1]) - {pairs[0][1], shared[0]}
+        assert await sources_of(engine, ben, theirs.id) == {*memory.sources, *own} - {shared[0]}
+        assert (await engine.verify()).faults == ()
 
     async def test_a_long_list_of_an_older_version_stays_until_the_memory_is_said_again(
         self, engine: Engine
