@@ -69,6 +69,18 @@ async def test_a_backup_without_its_notes_is_restored_only_if_the_caller_accepts
     assert "copy.db" in again.warning
 
 
+async def test_notes_that_lost_only_their_last_line_end_are_read_whole(tmp_path: Path) -> None:
+    async with memoranda.open(tmp_path / "book.db") as book:
+        told = await book.remember("ana", "Has a canary", agent="coach")
+        await book.backup(tmp_path / "copy.db")
+        await book.forget("ana", told.id, agent="coach")
+    notes = tmp_path / "copy.db.erasures"
+    notes.write_bytes(notes.read_bytes().rstrip(b"\n"))
+    assert await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now()) == Restored(
+        1, ""
+    )
+
+
 async def test_an_unmarked_backup_of_an_earlier_version_is_restored_with_a_warning(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")

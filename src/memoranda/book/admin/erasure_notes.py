@@ -69,9 +69,12 @@ def read_notes(backup: Path, id: str | None = None) -> Notes:
     """Return the erasures noted beside a backup, and the damage of its notes; an unmarked backup has no ``id``."""
     notes = notes_of(backup)
     try:
-        *lines, _ = notes.read_bytes().split(b"\n") if notes.exists() else [b""]
+        *lines, last = notes.read_bytes().split(b"\n") if notes.exists() else [b""]
     except OSError as exc:
         raise StorageError(f"the notes {notes} cannot be read ({exc}): make them readable") from exc
+    if _noted(last) is not None:
+        # Only the end of this line was lost.
+        lines.append(last)
     eras: list[UUID] = []
     records: list[UUID] = []
     begun, unreadable = id is None, ""

@@ -117,10 +117,8 @@ def _print_report(printer: Printer, report: ImportReport) -> None:
     parts = [f"{report.adopted} new here, taken in with their whole history"] if report.adopted else []
     parts += [f"{there} here before, given the records that were missing"] if there else []
     owners = "1 owner" if report.owners == 1 else f"{report.owners} owners"
-    printer.say(
-        f"imported {owners}: {'; '.join(parts)}" if parts else "imported nothing: the file names no owner",
-        "good",
-    )
+    nothing = "imported nothing" if report.errors else "imported nothing: the file names no owner"
+    printer.say(f"imported {owners}: {'; '.join(parts)}" if parts else nothing, "good" if parts else "faint")
     if report.records:
         rows = [[name, str(number)] for name, number in report.records.items()]
         printer.table([Column("IMPORTED"), Column("NUMBER", right=True)], rows)

@@ -29,7 +29,7 @@ def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net
         own = 0 if held + gain <= limits.memories_per_agent else (yield from ask(CountOwn(agent)))
         over = min(own + gain - limits.memories_per_agent, gain)
         if over > 0:
-            needed[agent], refusals[agent] = over, _agent_refusal(state, agent, own)
+            needed[agent], refusals[agent] = over, _agent_refusal(state, agent, own, gain)
     if limits.memories_per_owner is not None and net > 0:
         over = min(held + net - limits.memories_per_owner, net) - sum(needed.values())
         if over > 0:
@@ -99,9 +99,15 @@ def _may_leave(one: OwnMemory, agent: str | None) -> bool:
     return agent is not None or one.in_thread
 
 
-def _agent_refusal(state: BatchState, agent: str | None, own: int) -> LimitReached:
+def _agent_refusal(state: BatchState, agent: str | None, own: int, gain: int) -> LimitReached:
     cap = state.batch.limits.memories_per_agent
     who = "writers without an agent" if agent is None else f"agent {agent!r}"
+    if gain > cap:
+        return LimitReached(
+            f"{gain} memories at once are more than {who} may have of this owner (limits.memories_per_agent = {cap}). "
+            "Nothing was stored: raise the limit.",
+            field="memories_per_agent",
+        )
     found = f" ({own}/{cap}): {who} may not have more active memories of this owner"
     if agent != state.batch.view.agent and not _sees_all(state):
         found = f": another agent may not have more than {cap} active memories of this owner"

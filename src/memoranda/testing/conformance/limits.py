@@ -106,6 +106,15 @@ class LimitSuite(Suite):
         assert len([item for item in receipt.items if item.verb == "evict"]) == 1
         assert len(await pen.scan(statuses=frozenset({"active"}))) == 3
 
+    async def test_more_at_once_than_the_limit_is_said_to_be_so(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_agent=2))
+        three = [pen.remembering(content, agent="a") for content in ("one", "two", "three")]
+        with pytest.raises(
+            LimitReached, match="3 memories at once .*memories_per_agent = 2.*raise the limit"
+        ):
+            await pen.write(*three)
+        assert await pen.scan() == []
+
     async def test_where_nothing_of_the_writers_own_can_go_the_write_is_refused(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="evict_oldest"))
         pinned = await pen.remember("pinned", agent="a", pinned=True)
