@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -37,9 +37,12 @@ class HandClock:
 
 
 @pytest.fixture(autouse=True)
-def works_when_asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def works_when_asked(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let books of tests work when a test says so: jobs that are done beside it would change what it sees."""
-    monkeypatch.setattr(book_setup, "WORKS_BY_ITSELF", "works_by_itself" in request.keywords)
+    # Not the fixture: what a test patches with it is restored before the fixtures that the test asked for end.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book_setup, "WORKS_BY_ITSELF", "works_by_itself" in request.keywords)
+        yield
 
 
 @pytest.fixture

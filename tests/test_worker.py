@@ -55,6 +55,19 @@ async def test_a_file_that_others_read_is_cleared_later_and_no_failure_is_counte
         clock.advance(seconds=5)
 
 
+async def test_a_job_in_a_program_that_ends_is_left_and_no_failure_is_counted(
+    clock: HandClock, caplog: pytest.LogCaptureFixture
+):
+    async def ended(job: Job) -> None:
+        raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    engine = InMemoryEngine()
+    await engine.put(JobDraft(kind="work", key="it"), clock())
+    assert await worker_with(engine, clock, ended).run_once()
+    job = await one_job(engine)
+    assert (job.state, job.tries, caplog.text) == (JobState.WAITING, 0, "")
+
+
 async def test_a_drain_that_finds_a_killed_workers_jobs_says_when_they_are_free(
     clock: HandClock, caplog: pytest.LogCaptureFixture
 ):

@@ -24,6 +24,8 @@ Handler = Callable[[Job], Awaitable[None]]
 #: Returns the kinds of jobs that this process leaves to others at the moment.
 Left = Callable[[], Awaitable[Collection[str]]]
 
+#: What Python says if a thread is needed while the program ends without having closed its book.
+_PROGRAM_ENDS = "interpreter shutdown"
 LEASE_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 3600.0
@@ -275,6 +277,8 @@ class Worker:
         except asyncio.CancelledError:
             raise _Failed("CancelledError", "it was cancelled") from None
         except Exception as exc:  # whatever a handler raises belongs to its job, not to the worker
+            if isinstance(exc, RuntimeError) and _PROGRAM_ENDS in str(exc):
+                raise Postponed("the program that had begun it ended", until=self._clock()) from None
             raise _Failed(type(exc).__name__, str(exc)) from exc
 
     async def _again(self, job: Job, error: str) -> None:

@@ -37,7 +37,7 @@ OWN = {
         "records.status",
         "records.run",
     ),
-    *("records.hash", "versions.hash", "links.record", "links.source", "gone.id"),
+    *("records.hash", "versions.hash", "links.record", "links.source", "links.part", "gone.id"),
     *("ledger.actor_kind", "ledger.operation", "ledger.request", "tombstones.digest"),
     *("jobs.id", "jobs.kind", "jobs.records", "jobs.state", "jobs.worker", "kept.job", "kept.records"),
     *("vector_sets.name", "spent.day", "spent.task", "spent.model"),
