@@ -110,7 +110,7 @@ class LimitSuite(Suite):
         pen = Pen(engine, limits=Limits(memories_per_agent=2))
         three = [pen.remembering(content, agent="a") for content in ("one", "two", "three")]
         with pytest.raises(
-            LimitReached, match="3 memories at once .*memories_per_agent = 2.*raise the limit"
+            LimitReached, match=r"3 memories at once .*memories_per_agent = 2.*raise the limit"
         ):
             await pen.write(*three)
         assert await pen.scan() == []
