@@ -112,7 +112,8 @@ def _caught(series: Series, strike: object, what: str) -> int:
         try:
             strike()
             series.put_away()
-        except Broken:
+        except (Broken, Unruly):
+            # A writer also ends with an error where an acknowledged owner is gone.
             series.abandon()
             return round_
     raise Broken(f"{what} lost nothing in {_CONTROL_ROUNDS} rounds")
