@@ -112,8 +112,8 @@ def _caught(series: Series, strike: object, what: str) -> int:
         try:
             strike()
             series.put_away()
-        except (Broken, Unruly):
-            # A writer also ends with an error where an acknowledged owner is gone.
+        except (Broken, Unruly, BrokenPipeError):
+            # A writer also ends with an error, and hears nothing more, where an acknowledged owner is gone.
             series.abandon()
             return round_
     raise Broken(f"{what} lost nothing in {_CONTROL_ROUNDS} rounds")
