@@ -1,4 +1,4 @@
-"""What tests share: a clock that is moved by hand, and books in files of their own."""
+"""Fixtures that all tests share: a clock that tests set, and a book in a new file for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built from a checkout can be installed with its extras where nothing else is, and does what the README says."""
+"""The wheel built from a checkout installs with its extras into an empty environment, and works as the README says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open book works by itself unless it is told not to, and goes quietly however its program ends."""
+"""An open book does its background jobs by itself unless told not to, and prints nothing however its program ends."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ TEXTS = ("likes tea", "Likes  tea.", "likes gin", "tea ☕ für 2", "100% _")
 
 @dataclass
 class World:
-    """What was tried so far, and what came of it."""
+    """The batches that a random run has tried so far, and their results."""
 
     #: What was written, and has been erased perhaps.
     pools: dict[tuple[Owner, str], list[UUID]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class World:
                 pool.append(item.id)
 
     def ids_of(self, owner: Owner) -> list[UUID]:
-        """What was written for an owner, and has been erased perhaps."""
+        """Return the ids of all records written for an owner, including erased ones."""
         return [id for (whose, _), pool in self.pools.items() if whose == owner for id in pool]
 
     def some(self, dice: Dice, owner: Owner, *kinds: str) -> UUID:

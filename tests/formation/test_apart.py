@@ -1,4 +1,4 @@
-"""Who learns what of whom: speakers, agents and groups stay apart, and what is done at once comes out as one."""
+"""Formation keeps speakers, agents and groups apart, and concurrent runs give the result of one run."""
 
 from __future__ import annotations
 

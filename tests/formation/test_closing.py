@@ -1,4 +1,4 @@
-"""Closing: a long thread has a summary that stays when a newer one fails; calls of tools are read whoever wrote them."""
+"""A long thread keeps its summary if a newer one fails; tool calls are read in the form of any framework."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompt: the same beginning for every conversation of an agent, and behind it data that cannot leave its fence."""
+"""A prompt begins with the same text in every conversation of an agent; the data after it cannot leave its fence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run: what was said becomes what is known, once, whoever is killed, whatever fails, whatever is forgotten meanwhile."""
+"""A run forms each message exactly once, also after kills, failures, and erasures while it runs."""
 
 from __future__ import annotations
 

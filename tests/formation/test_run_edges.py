@@ -1,4 +1,4 @@
-"""A run at its edges: closes that come late, budgets of a run, what is too large, and what was forgotten since."""
+"""Edge cases of a run: late closes, budgets, oversized content, and erasures since it began."""
 
 from __future__ import annotations
 

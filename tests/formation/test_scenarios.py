@@ -20,7 +20,7 @@ from tests.formation.books import known, opened, settle
 
 
 def patch(request: ModelRequest, text: str, **values: Any) -> dict[str, Any]:
-    """One patch of the profile that rests on the entry in which a text stands."""
+    """Return a patch of the profile with one source: the prompt entry that contains a text."""
     operations = [{"op": "add", "path": f"/{name}", "value": value} for name, value in values.items()]
     return {
         "schema": "Profile",

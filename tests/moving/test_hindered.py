@@ -1,4 +1,4 @@
-"""What hinders a book that moves, or that is opened right then, ends in a typed error or does no harm."""
+"""Copying a book, and opening one during a copy, survives obstacles or fails with a typed error."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Old:
 
 @pytest.fixture(params=["file", "server", "export"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
-    """What is opened, and its address."""
+    """Return the kind of old book to open, and its address."""
     if request.param == "server":
         found: Place = request.getfixturevalue("database")
         return request.param, found.url

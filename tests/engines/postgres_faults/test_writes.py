@@ -1,4 +1,4 @@
-"""A write that loses its server keeps all or nothing, and says which; whoever gives up leaves nothing behind."""
+"""A write whose server fails stores all or nothing, and reports which; a cancelled write leaves nothing behind."""
 
 from __future__ import annotations
 
