@@ -93,6 +93,15 @@ async def test_an_update_gives_what_is_given_and_readers_as_asked(book: memorand
         await book.update("ana", kept.id, "Lives in Rome", agent="helper", operation="op-1")
 
 
+async def test_an_operation_of_another_agent_does_not_excuse_an_update_of_what_is_superseded(
+    book: memoranda.Book,
+) -> None:
+    first = await book.remember("ana", "Lives in Boston", agent="helper", audience="global", operation="op")
+    await book.update("ana", first.id, "Lives in Lisbon", agent="helper")
+    with pytest.raises(memoranda.Conflict, match="superseded already"):
+        await book.update("ana", first.id, "Lives in Rome", agent="other", operation="op")
+
+
 async def test_only_what_is_active_and_seen_can_be_updated(book: memoranda.Book) -> None:
     first = await book.remember("ana", "Lives in Boston", agent="helper")
     assert first.id is not None
@@ -106,7 +115,7 @@ async def test_only_what_is_active_and_seen_can_be_updated(book: memoranda.Book)
     await book.retract("ana", other.id, agent="helper")
     with pytest.raises(memoranda.Conflict, match="is retracted"):
         await book.update("ana", other.id, "Has a cat", agent="helper")
-    with pytest.raises(memoranda.InvalidInput, match="content"):
+    with pytest.raises(memoranda.InvalidInput, match="^content:"):
         await book.update("ana", (await book.remember("ana", "x", agent="helper")).id, "", agent="helper")
     assert await book.count("ana", types="memory", view="owner") == 4
 

@@ -6,20 +6,26 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from memoranda.errors import InvalidInput
 from memoranda.formation.agent_limits import checked_limits, limits_for_agent
-from memoranda.formation.formation_settings import CONTEXT, SHARING, FormingSettings, agent_named
+from memoranda.formation.formation_settings import (
+    CONTEXT,
+    SHARING,
+    FormingSettings,
+    agent_named,
+    own_settings,
+    replaced_by,
+)
 from memoranda.model.profiles import Agent
 from memoranda.model.records import EVERYONE, Audience, Limits, Owner, View
-from memoranda.model.values import Name, Value, refused
+from memoranda.model.values import Name, Value
 from memoranda.ports import Records
 
 #: Other processes may change an agent's settings: they are read again after so long.
 _KNOWN_SECONDS: Final = 30.0
 _MOST_KNOWN: Final = 1_000
-_AT: Final = f"settings.{SHARING}"
 _Audience = Literal["self", "group", "global"]
 _AUDIENCES: Final[tuple[str, ...]] = get_args(_Audience)
 
@@ -50,13 +56,8 @@ class SharingSettings(Value):
 
     def check(self, settings: Mapping[str, Any]) -> SharingSettings:
         """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
-        own = settings.get(SHARING, {})
-        if not isinstance(own, Mapping):
-            raise InvalidInput(f"{_AT}: give an object, such as {{'default': 'self'}}", field=_AT)
-        try:
-            return SharingSettings.model_validate({**self.model_dump(), **own})
-        except ValidationError as exc:
-            raise refused(exc, at=_AT) from exc
+        own = own_settings(settings, SHARING, "{'default': 'self'}")
+        return replaced_by(self, own, f"settings.{SHARING}")
 
 
 class ContextSettings(Value):
@@ -77,14 +78,8 @@ class ContextSettings(Value):
 
     def check(self, settings: Mapping[str, Any]) -> ContextSettings:
         """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
-        at = f"settings.{CONTEXT}"
-        own = settings.get(CONTEXT, {})
-        if not isinstance(own, Mapping):
-            raise InvalidInput(f"{at}: give an object, such as {{'budget': 1000}}", field=at)
-        try:
-            return ContextSettings.model_validate({**self.model_dump(), **own})
-        except ValidationError as exc:
-            raise refused(exc, at=at) from exc
+        own = own_settings(settings, CONTEXT, "{'budget': 1000}")
+        return replaced_by(self, own, f"settings.{CONTEXT}")
 
 
 class OneAgent(NamedTuple):

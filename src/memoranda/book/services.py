@@ -367,12 +367,14 @@ class Services:
             raise InvalidInput("statements: none given; give at least one", field="statements")
         if run is not None:
             as_text(run, "run")
-        changes: list[Change] = [
-            Remember(memory, audience=readers, run=run, common=common) for memory in memories
-        ]
+        changes = [Remember(memory, audience=readers, run=run, common=common) for memory in memories]
         request = ["remember", list(statements), str(audience), run]
+        return await self.stored(self.write(owner, view, changes, request, operation, expect), view, waiting)
+
+    async def stored(self, writing: Awaitable[Receipt], view: View, waiting: str) -> Receipt:
+        """Await a write of statements: explain a limit that refuses it, and wait for its vectors if that is asked."""
         try:
-            receipt = await self.write(owner, view, changes, request, operation, expect)
+            receipt = await writing
         except LimitReached as exc:
             raise explained_limit(exc, (await self.door_for(view)).limits.writes_per_run) from exc
         return await self.embeddings.reached(receipt, waiting)

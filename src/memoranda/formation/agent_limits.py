@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from memoranda.errors import InvalidInput
-from memoranda.formation.formation_settings import LIMITS
+from memoranda.formation.formation_settings import LIMITS, own_settings, replaced_by
 from memoranda.model.profiles import Agent
 from memoranda.model.records import Limits
-from memoranda.model.values import refused
 
 #: The limits that an agent may have of its own. All others are about a call, an owner or all agents together.
 AGENT_LIMITS: Final = frozenset(
@@ -42,9 +39,7 @@ def limits_for_agent(limits: Limits, agent: Agent | None) -> Limits:
 
 def checked_limits(limits: Limits, settings: Mapping[str, Any]) -> Limits:
     """Return these limits with an agent's own; raise ``InvalidInput`` if those cannot be used."""
-    own = settings.get(LIMITS, {})
-    if not isinstance(own, Mapping):
-        raise InvalidInput(f"{_AT}: give an object, such as {{'writes_per_run': 5}}", field=_AT)
+    own = own_settings(settings, LIMITS, "{'writes_per_run': 5}")
     for name in own:
         if name not in AGENT_LIMITS:
             known = ", ".join(sorted(AGENT_LIMITS))
@@ -52,7 +47,4 @@ def checked_limits(limits: Limits, settings: Mapping[str, Any]) -> Limits:
                 f"{_AT}.{name}: an agent has no such limit of its own; known are {known}",
                 field=f"{_AT}.{name}",
             )
-    try:
-        return Limits.model_validate({**limits.model_dump(), **own})
-    except ValidationError as exc:
-        raise refused(exc, at=_AT) from exc
+    return replaced_by(limits, own, _AT)

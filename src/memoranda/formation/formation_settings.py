@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -92,13 +92,8 @@ class FormingSettings(Value):
 
     def _with(self, settings: Mapping[str, Any]) -> FormingSettings:
         at = f"settings.{SECTION}"
-        own = settings.get(SECTION)
-        if own is None:
-            return self
-        if not isinstance(own, Mapping):
-            raise InvalidInput(f"{at}: give an object, such as {{'idle_seconds': 5}}", field=at)
         given: dict[str, Any] = {}
-        for name, value in own.items():
+        for name, value in own_settings(settings, SECTION, "{'idle_seconds': 5}").items():
             today = STORED_NAMES.get(name, name)
             if today not in AGENT_SETTINGS:
                 known = ", ".join(sorted(AGENT_SETTINGS))
@@ -114,10 +109,27 @@ class FormingSettings(Value):
         idle = given.get("idle_seconds")
         if "max_wait_seconds" not in given and isinstance(idle, (int, float)):
             given["max_wait_seconds"] = max(self.max_wait_seconds, idle)
-        try:
-            return FormingSettings.model_validate({**self.model_dump(), **given})
-        except ValidationError as exc:
-            raise refused(exc, at=at) from exc
+        return replaced_by(self, given, at)
+
+
+def own_settings(settings: Mapping[str, Any], section: str, example: str) -> Mapping[str, Any]:
+    """Return an agent's own settings of a section, none if it has no such section; raise ``InvalidInput`` for no object."""
+    own = settings.get(section)
+    if own is not None and not isinstance(own, Mapping):
+        at = f"settings.{section}"
+        raise InvalidInput(f"{at}: give an object, such as {example}", field=at)
+    return own or {}
+
+
+_S = TypeVar("_S", bound=Value)
+
+
+def replaced_by(settings: _S, own: Mapping[str, Any], at: str) -> _S:
+    """Return settings in which an agent's own replace the others; raise ``InvalidInput`` if those cannot be used."""
+    try:
+        return type(settings).model_validate({**settings.model_dump(), **own})
+    except ValidationError as exc:
+        raise refused(exc, at=at) from exc
 
 
 def _is_off(settings: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from memoranda.book.input import as_actor
 from memoranda.errors import Conflict, NotFound
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.records import Owner, View
@@ -23,7 +24,9 @@ async def corrected(engine: Engine, owner: Owner, view: View, id: UUID, operatio
     held = (await engine.get(owner, view, [id])).get(id)
     if not isinstance(held, Memory):
         raise NotFound(f"no memory {id} that this view may see")
-    if held.active or (operation is not None and await engine.find_operation(owner, operation) is not None):
+    if held.active or (
+        operation is not None and await engine.find_operation(owner, operation, as_actor(view)) is not None
+    ):
         return held
     if held.status is MemoryStatus.SUPERSEDED:
         raise Conflict(f"id: memory {id} was superseded already; read what holds now, and update that")

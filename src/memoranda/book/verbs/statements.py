@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Unpack
 from uuid import UUID
 
+from pydantic import ValidationError
+
 from memoranda.book.input import (
     Who,
     as_actor,
@@ -18,7 +20,6 @@ from memoranda.book.input import (
     as_text,
     as_view,
     as_wait,
-    each,
     memory_of,
 )
 from memoranda.book.services import Services, WaitFor
@@ -26,8 +27,7 @@ from memoranda.book.verb_fields import MemoryFields, spelled_out
 from memoranda.book.verbs.correction import corrected, correction
 from memoranda.book.verbs.memory_uses import Uses
 from memoranda.book.verbs.retraction import Retracting
-from memoranda.door import explained_limit
-from memoranda.errors import InvalidInput, LimitReached
+from memoranda.errors import InvalidInput
 from memoranda.model.changes import (
     Amend,
     Change,
@@ -42,7 +42,7 @@ from memoranda.model.changes import (
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner
-from memoranda.model.values import new_id
+from memoranda.model.values import new_id, refused
 
 
 @spelled_out
@@ -123,23 +123,24 @@ class Statements:
         held = await corrected(self._services.engine, party, who, as_id(id), operation)
         draft = await correction(self._services.engine, party, who, held, statement)
         now = self._services.door.clock()
-        (memory,) = each([draft], "statements", lambda given: memory_of(given, party, who.agent, now))
+        try:
+            memory = memory_of(draft, party, who.agent, now)
+        except ValidationError as exc:
+            raise refused(exc) from exc
         if run is not None:
             as_text(run, "run")
         door = await self._services.door_for(who)
-        try:
-            receipt = await door.write(
-                party,
-                who,
-                as_actor(who),
-                [Remember(memory, audience=readers or held.audience, run=run)],
-                request=["update", str(id), statement, str(audience), run],
-                operation=operation,
-                expect=Expect(versions={held.id: held.version}),
-            )
-        except LimitReached as exc:
-            raise explained_limit(exc, door.limits.writes_per_run) from exc
-        return await self._services.embeddings.reached(receipt, waiting)
+        writing = door.write(
+            party,
+            who,
+            as_actor(who),
+            [Remember(memory, audience=readers or held.audience, run=run)],
+            # Not the version: when the operation is repeated, the memory has the next one.
+            request=["update", str(id), statement, str(audience), run],
+            operation=operation,
+            expect=Expect(versions={held.id: held.version}),
+        )
+        return await self._services.stored(writing, who, waiting)
 
     async def supersede(
         self,
