@@ -210,6 +210,21 @@ async def test_memories_of_a_group_are_shown_to_an_agent_whose_view_names_the_gr
             assert "release" not in without.text.lower().replace("<", "")
 
 
+async def test_memories_of_groups_are_shown_pinned_first_and_then_the_newest_of_all_groups(
+    address: str, clock: HandClock
+) -> None:
+    async with memoranda.open(address, clock=clock) as book:
+        blue, red = (memoranda.Owner(kind=OwnerKind.GROUP, id=name) for name in ("blue", "red"))
+        await book.remember(blue, "Deploy on Mondays only", agent="lead", audience="global", pinned=True)
+        for place in range(10):
+            await book.remember(blue, f"Ticket {place} is done", agent="lead", audience="global")
+        await book.remember(red, "The office moves", agent="lead", audience="global")
+        seen = await book.context("ana", agent="coach", groups=["blue", "red"], limit=3)
+        (block,) = [block for block in seen.blocks if block.name == "group_memories"]
+        shown = ("Deploy on Mondays only", "The office moves", "Ticket 9 is done", "Ticket 8 is done")
+        assert all(text in block.text for text in shown) and "Ticket 7" not in block.text
+
+
 async def test_a_read_that_is_empty_because_of_its_view_tells_the_developer_and_no_agent(
     address: str, clock: HandClock, caplog: pytest.LogCaptureFixture
 ) -> None:

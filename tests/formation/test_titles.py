@@ -34,6 +34,15 @@ async def test_rules_take_the_title_from_the_users_first_turn(clock: HandClock) 
         assert episode.goal == "And tea?"
 
 
+async def test_a_title_is_of_the_first_turn_however_many_say_nothing(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append([{"role": "user", "content": f"What is number {place}?"} for place in range(70)])
+        await thread.append("user", "I like jazz.")
+        await settle(book, clock)
+        assert (await thread.get()).title == "What is number 0?"
+
+
 async def test_a_title_that_somebody_set_stays(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         first = await book.thread("ann", agent="guide", title="Holidays")

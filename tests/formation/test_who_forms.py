@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from memoranda.book.services import FORMING
 from memoranda.cli.forming_check import Forming, formation
 from memoranda.errors import InvalidInput, ModelRefused
 from memoranda.model.changes import JobState
+from memoranda.storage.use_cases import forming_records
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import ScriptedModels
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
@@ -96,6 +98,24 @@ async def test_a_process_whose_model_differs_says_so_at_opening_with_the_call_th
             assert book.cannot_form_because == ""
             assert await book.drain() == 1 and await book.who_forms() == "other:model"
             assert await known(book) == ["Likes jazz", "Likes tea"]
+
+
+async def test_the_book_is_locked_for_the_first_record_only(
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+):
+    claims: list[str] = []
+
+    def counted(tenant: str, agent: str | None, who: str) -> Any:
+        claims.append(tenant)
+        return claim(tenant, agent, who)
+
+    claim = forming_records.claim_forming
+    monkeypatch.setattr(forming_records, "claim_forming", counted)
+    async with opened("memory://", clock) as book:
+        for _ in range(3):
+            await (await book.thread("ann", agent="guide")).append(TALK)
+            await settle(book, clock)
+        assert (claims, await book.who_forms()) == (["default"], "rules")
 
 
 async def test_an_agent_can_have_a_record_of_its_own(clock: HandClock):

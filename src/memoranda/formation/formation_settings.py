@@ -26,7 +26,10 @@ _SECTIONS: Final = (SECTION, SHARING, LIMITS, CONTEXT)
 QUIET: Final = "episode"
 #: The settings that an agent may set for itself.
 AGENT_SETTINGS: Final = frozenset(
-    {"enabled", "idle_seconds", "max_wait_seconds", "language", "episode_after_hours"}
+    {
+        *("enabled", "idle_seconds", "max_wait_seconds", "language", "episode_after_hours"),
+        *("prompt_tokens", "answer_tokens", "window_tokens"),
+    }
 )
 #: Spellings in agents' stored settings → the settings' names today. Agents keep what they stored, so both are read.
 STORED_NAMES: Final = {"on": "enabled", "silence": "idle_seconds", "max_wait": "max_wait_seconds"}

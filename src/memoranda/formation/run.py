@@ -181,6 +181,7 @@ class FormationRunner:
             through = portion.through
             # Each mark in a thread leaves a version: one stands for many portions without a statement.
             bare = self._model_calls is None and formed.empty and excerpt.new[-1].seq > through
+            bare = bare and bool(excerpt.thread.title or not title_by_rules(portion.reading.new))
             if not bare or through - after >= _MOST_UNMARKED:
                 await self._apply(run, portion, formed)
                 whole = after == 0 and _asks_for_episode(portion.reading)

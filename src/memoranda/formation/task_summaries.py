@@ -11,13 +11,12 @@ from memoranda.door import Door
 from memoranda.errors import Conflict, InvalidInput, ModelFailed, NotFound
 from memoranda.formation.extract.attribution import texts_of
 from memoranda.formation.extract.model_calls import ModelCalls
-from memoranda.formation.extract.summary import TASK, newest_turns_within, turns_block
+from memoranda.formation.extract.summary import TASK, newest_turns_within, summary_and_turns
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, ThreadReader, writing_view
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.messages import MOST_POINTS, MOST_TAKEAWAYS, KeepTaskSummary, TaskSummary
 from memoranda.model.records import Owner
-from memoranda.text.fence import fenced
 
 _TOKENS: Final = 2_000
 _INSTRUCTIONS: Final = f"""\
@@ -63,9 +62,7 @@ class TaskSummaries:
         settings = self._settings.for_agent(await self._reader.agent(thread.agent))
         shown = newest_turns_within(said, settings.prompt_tokens)
         earlier = _text_of(kept) if kept is not None else thread.summary
-        content = (
-            f"<summary>\n{fenced(earlier) if earlier else '(none yet)'}\n</summary>\n\n{turns_block(shown)}"
-        )
+        content = summary_and_turns(earlier, shown)
         request = ModelRequest(
             task=TASK, instructions=_INSTRUCTIONS, content=content, answer_schema=_SCHEMA, largest=_TOKENS
         )

@@ -227,6 +227,9 @@ class Store(ABC):
         return await self.read(lambda: forming_records.forming_record(tenant))
 
     async def claim_forming(self, tenant: str, agent: str | None, who: str) -> str:
+        recorded = await self.read(lambda: forming_records.recorded(tenant, agent))
+        if recorded:
+            return recorded
         # Alone: of two processes that form for the first time, one is recorded.
         return await self.write(lambda: forming_records.claim_forming(tenant, agent, who), alone=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -231,11 +231,13 @@ class Contexts:
         scans = [Scan(owner, view, replace(_KEPT, types=_KEPT_TYPES & types), None, _MOST)]
         if RecordType.MEMORY in types:
             scans.append(Scan(owner, view, replace(_NEWEST, kinds=request.kinds), None, request.limit))
-            scans += [
-                Scan(group, view, replace(_NEWEST, kinds=request.kinds), None, request.limit)
-                for group in self._groups(view)
-                if group != owner
-            ]
+            for group in self._groups(view):
+                if group != owner:
+                    pinned = replace(_KEPT, types=_NEWEST.types, kinds=request.kinds)
+                    scans.append(Scan(group, view, pinned, None, _MOST))
+                    scans.append(
+                        Scan(group, view, replace(_NEWEST, kinds=request.kinds), None, request.limit)
+                    )
         if request.question is None and RecordType.EPISODE in types:
             scans.append(Scan(owner, view, _LAST_EPISODES, None, max(request.limit // 4, 1)))
         if view.agent is not None and RecordType.EXPERIENCE in types:
@@ -263,7 +265,7 @@ class Contexts:
             kept=pages[0].records,
             newest=[memory for memory in those_of(Memory, read) if memory.owner == owner],
             of_groups=_chosen(
-                [memory for memory in those_of(Memory, read) if memory.owner != owner], request.limit
+                _newest_first(one for one in those_of(Memory, read) if one.owner != owner), request.limit
             ),
             episodes=those_of(Episode, read),
             learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],
@@ -276,6 +278,10 @@ class Contexts:
 def _at_least(turn: Message, budget: int) -> int:
     """Return the fewest tokens a turn may take, without counting them; so more turns are read than fit, never too few."""
     return _LABEL + min(len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART)
+
+
+def _newest_first(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (memory.recorded_at, memory.id), reverse=True)
 
 
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:

@@ -47,19 +47,18 @@ def newest_turns_within(messages: Sequence[Message], tokens: int) -> Sequence[Me
     return [*reversed(oldest_within([*reversed(messages)], tokens))]
 
 
-def turns_block(messages: Sequence[Message]) -> str:
-    """Return turns as a block of a prompt."""
+def summary_and_turns(summary: str, messages: Sequence[Message]) -> str:
+    """Return the summary so far and the turns after it as blocks of a prompt."""
     turns = "\n".join(
         f"- [{message.role}] {fenced(message.content[:_SHOWN])}" for message in messages if message.content
     )
-    return f"<turns>\n{turns}\n</turns>"
+    earlier = fenced(summary) if summary else "(none yet)"
+    return f"<summary>\n{earlier}\n</summary>\n\n<turns>\n{turns}\n</turns>"
 
 
 def summary_request(summary: str, messages: Sequence[Message]) -> ModelRequest:
     """Return the request to a model for a new summary."""
-    content = (
-        f"<summary>\n{fenced(summary) if summary else '(none yet)'}\n</summary>\n\n{turns_block(messages)}"
-    )
+    content = summary_and_turns(summary, messages)
     return ModelRequest(
         task=TASK, instructions=_INSTRUCTIONS, content=content, answer_schema=_SCHEMA, largest=4 * TOKENS
     )

@@ -20,6 +20,12 @@ def forming_record(tenant: str) -> Deciding[FormingRecord]:
     return (yield from _record_in(stored, tenant))
 
 
+def recorded(tenant: str, agent: str | None) -> Deciding[str]:
+    """Return who is recorded to form the threads of an agent; empty if nobody is recorded for all agents."""
+    by_agent = (yield from _stored()).get(tenant, {})
+    return FormingRecord(by_agent).of(agent) if "" in by_agent else ""
+
+
 def claim_forming(tenant: str, agent: str | None, who: str) -> Deciding[str]:
     """Return who forms the threads of an agent; record ``who`` for all agents if nobody is recorded."""
     stored = yield from _stored()
@@ -50,7 +56,8 @@ def _stored() -> Deciding[dict[str, dict[str, str]]]:
 
 
 def _save(stored: Mapping[str, Mapping[str, str]]) -> SetProperty:
-    return SetProperty(WHO_FORMS, json.dumps(stored, sort_keys=True).encode())
+    some = {tenant: by_agent for tenant, by_agent in stored.items() if by_agent}
+    return SetProperty(WHO_FORMS, json.dumps(some, sort_keys=True).encode())
 
 
 def _record_in(stored: Mapping[str, Mapping[str, str]], tenant: str) -> Deciding[FormingRecord]:
