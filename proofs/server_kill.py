@@ -8,6 +8,7 @@ import random
 import tempfile
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -102,18 +103,20 @@ def _hasty(series: Series) -> int:
 def _unsynced(series: Series) -> int:
     """Check that a build that lets the server acknowledge before its log is written loses something."""
     series.trusting = True
-    return _caught(series, series.kill_server, "a build that lets its server not wait for its log")
+    # A writer also ends with an error, and hears nothing more, where an acknowledged owner is gone.
+    noticed = (Broken, Unruly, BrokenPipeError)
+    return _caught(series, series.kill_server, "a build that lets its server not wait for its log", noticed)
 
 
-def _caught(series: Series, strike: object, what: str) -> int:
-    assert callable(strike)
+def _caught(
+    series: Series, strike: Callable[[], object], what: str, noticed: tuple[type[Exception], ...] = (Broken,)
+) -> int:
     series.abandon()
     for round_ in range(1, _CONTROL_ROUNDS + 1):
         try:
             strike()
             series.put_away()
-        except (Broken, Unruly, BrokenPipeError):
-            # A writer also ends with an error, and hears nothing more, where an acknowledged owner is gone.
+        except noticed:
             series.abandon()
             return round_
     raise Broken(f"{what} lost nothing in {_CONTROL_ROUNDS} rounds")
