@@ -115,7 +115,7 @@ async def test_only_what_is_active_and_seen_can_be_updated(book: memoranda.Book)
     await book.retract("ana", other.id, agent="helper")
     with pytest.raises(memoranda.Conflict, match="is retracted"):
         await book.update("ana", other.id, "Has a cat", agent="helper")
-    with pytest.raises(memoranda.InvalidInput, match="^content:"):
+    with pytest.raises(memoranda.InvalidInput, match=r"^content:"):
         await book.update("ana", (await book.remember("ana", "x", agent="helper")).id, "", agent="helper")
     assert await book.count("ana", types="memory", view="owner") == 4
 

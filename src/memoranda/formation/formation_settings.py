@@ -116,7 +116,7 @@ class FormingSettings(Value):
 
 
 def own_settings(settings: Mapping[str, Any], section: str, example: str) -> Mapping[str, Any]:
-    """Return an agent's own settings of a section, none if it has no such section; raise ``InvalidInput`` for no object."""
+    """Return an agent's own settings of a section; raise ``InvalidInput`` where they are not an object."""
     own = settings.get(section)
     if own is not None and not isinstance(own, Mapping):
         at = f"settings.{section}"
