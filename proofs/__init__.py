@@ -3,4 +3,4 @@
 from memoranda.assembly import book_setup
 
 # What is proved or measured decides by itself which jobs are done, and when, unless it asks for the worker of an open book.
-book_setup.WORKS_BY_ITSELF = False
+vars(book_setup)["start_working"] = lambda *_, **__: None

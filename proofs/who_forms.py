@@ -21,6 +21,7 @@ from unittest.mock import patch
 import memoranda
 from memoranda import Book
 from memoranda.assembly import book_setup, formation_setup
+from memoranda.book.verbs.background_work import start_working
 from memoranda.formation.rules import extract, may_take_back
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.language_models import ModelRequest
@@ -115,7 +116,7 @@ def _started(path: Path, by_model: bool, words: int, *, careful: bool) -> tuple[
 
 def _made() -> Any:
     """Open books as users do: each works by itself; but leases and pauses are short, and nobody waits for a silence."""
-    book_setup.WORKS_BY_ITSELF = True
+    vars(book_setup)["start_working"] = start_working
     os.environ |= {"MEMORANDA_FORMING_IDLE_SECONDS": "0", "MEMORANDA_EMBEDDING_USE": "none"}
     made: Any = Worker.__init__
     made.__kwdefaults__["lease"] = _LEASE_SECONDS

@@ -12,6 +12,7 @@ from hypothesis import settings
 
 import memoranda
 from memoranda.assembly import book_setup
+from memoranda.book.verbs.background_work import start_working
 
 #: Tests are of words alone, on every machine alike, where they do not ask for an embedder.
 os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
@@ -41,7 +42,8 @@ def works_when_asked(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let books of tests work when a test says so: jobs that are done beside it would change what it sees."""
     # Not the fixture: what a test patches with it is restored before the fixtures that the test asked for end.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(book_setup, "WORKS_BY_ITSELF", "works_by_itself" in request.keywords)
+        works = "works_by_itself" in request.keywords
+        patch.setattr(book_setup, "start_working", start_working if works else lambda *_, **__: None)
         yield
 
 

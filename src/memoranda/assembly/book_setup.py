@@ -42,8 +42,6 @@ from memoranda.text.similarity import clear_similarity_caches
 from memoranda.text.terms import RULE, forget_words
 from memoranda.worker import Handler, Worker
 
-#: False in tests that need to know which jobs are done when.
-WORKS_BY_ITSELF = True
 #: An open book looks for jobs after so many seconds: the first calls of a program do not wait for that.
 _FIRST_LOOK_SECONDS = 0.05
 
@@ -203,8 +201,7 @@ async def _open(
         book.start_worker()
         return book
     # This process does the jobs of its own tenant, and computes the vectors of what it writes.
-    if WORKS_BY_ITSELF:
-        start_working(book, by_itself, delay=_FIRST_LOOK_SECONDS)
+    start_working(book, by_itself, delay=_FIRST_LOOK_SECONDS)
     book.embeddings.start()
     return book
 

@@ -36,7 +36,7 @@ from memoranda.model.query import Filter, Hits
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Limits, Owner, OwnerKind, Record, View
 from memoranda.model.vectors import SetState
 from memoranda.ports import Engine, MakesVectors, Records
-from memoranda.worker import Worker
+from memoranda.worker import Worker, quiet
 
 #: Work on what is new in a thread, and on all of it again.
 FORM: Final = "form"
@@ -114,7 +114,7 @@ class Embeddings:
         #: Why the embedder made no vector of the last question; empty where it did.
         self.failing = ""
         self._wanted = False
-        self._stop = asyncio.Event()
+        self.stopping = asyncio.Event()
         #: The task that computes vectors of newly stored passages, if this process runs it.
         self.working: asyncio.Task[None] | None = None
 
@@ -124,12 +124,12 @@ class Embeddings:
         """Start a worker that computes vectors of stored passages, if recall reads vectors of this embedding."""
         self._wanted = True
         if self._worker is not None and not self.no_vectors_because and self.working is None:
-            self.working = asyncio.create_task(self._worker.run(self._stop))
+            self.working = quiet(asyncio.create_task(self._worker.run(self.stopping)))
 
     def stop(self) -> None:
         """Stop the worker after its current job, and wait no longer for an embedder that does not answer."""
         self._wanted = False
-        self._stop.set()
+        self.stopping.set()
         if self.maker is not None:
             self.maker.stop()
 

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from memoranda.book.admin.pending_threads import form_now
 from memoranda.book.input import Who, as_owner, as_text, as_view
-from memoranda.book.services import FORMING, Services
+from memoranda.book.services import FORMING, Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import StorageError
 from memoranda.formation.who_forms import WhoForms
@@ -29,6 +29,7 @@ class BackgroundWork:
 
     _services: Services
     _who_forms: WhoForms
+    embeddings: Embeddings
     #: Does due jobs of every tenant, as ``memoranda worker`` does.
     worker: Worker
 
@@ -50,12 +51,17 @@ class BackgroundWork:
 
         Jobs that this book's own worker has begun are waited for, and counted.
         """
-        running, done = self._running, 0
-        before = 0 if running is None else running.done
+        running, own = self._running, 0
+        if running is None:
+            return await self.worker.drain(limit)
+        before = running.done
         while True:
-            done += await self.worker.drain(None if limit is None else max(limit - done, 0))
-            if running is None or not await running.settled():
-                return done + (0 if running is None else running.done - before)
+            done = own + running.done - before
+            if limit is not None and done >= limit:
+                return done
+            own += await self.worker.drain(None if limit is None else limit - done)
+            if not await running.settled():
+                return own + running.done - before
 
     async def form_now(self, owner: str | Owner, **who: Unpack[Who]) -> int:
         """Make all threads of an owner that a view sees due to be formed by a worker or ``drain``; return their number."""
@@ -114,10 +120,11 @@ def start_working(book: BackgroundWork, worker: Worker, *, delay: float = 0.0) -
     worker.name = book.worker.name
     book._running = worker
     book._working = quiet(loop.create_task(worker.run(stop, at_once=at_once, delay=delay)))
-    weakref.finalize(book, _stop_in, loop, stop).atexit = False
+    weakref.finalize(book, _stop_in, loop, stop, book.embeddings.stopping).atexit = False
 
 
-def _stop_in(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
-    """Stop the worker of a book that was not closed."""
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(stop.set)
+def _stop_in(loop: asyncio.AbstractEventLoop, *stops: asyncio.Event) -> None:
+    """Stop the workers of a book that was not closed."""
+    for stop in stops:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(stop.set)
