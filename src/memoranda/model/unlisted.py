@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
@@ -91,6 +91,12 @@ def unlisted_of(record: object) -> tuple[Unlisted, ...]:
     """Return the groups of a record's unlisted sources, those of earlier versions as well; most records have none."""
     found: tuple[Unlisted, ...] = getattr(record, "unlisted", ())
     return found
+
+
+def are_counted(record: object, members: Mapping[UUID, Collection[UUID]]) -> bool:
+    """True if these are the groups of a record's unlisted sources, each with as many and the same as the record says."""
+    groups = unlisted_of(record)
+    return members.keys() == {group.id for group in groups} and all(g.has(members[g.id]) for g in groups)
 
 
 def with_earlier(groups: tuple[Unlisted, ...], earlier: object) -> tuple[Unlisted, ...]:

@@ -53,23 +53,23 @@ class Admin:
             # The owner within whose records the last page ended is gone.
             inner = None
         found: list[Record] = []
-        visited = 0
-        while left and len(found) < most and visited < _VISITED:
+        at = 0
+        while at < len(left) and len(found) < most and at < _VISITED:
             room = most - len(found)
-            asked = left[: max(1, min(_OWNERS, _RECORDS // room))]
+            asked = left[at : at + max(1, min(_OWNERS, _RECORDS // room))]
             starts = [inner, *(None for _ in asked[1:])]
             pages = await self._engine.scans(
                 [Scan(owner, WHOLE, filter, start, room) for owner, start in zip(asked, starts, strict=True)]
             )
             for page in pages:
                 if len(found) + len(page.records) > most:
-                    return Page(tuple(found), _cursor_of(left[0], inner))
+                    return Page(tuple(found), _cursor_of(left[at], inner))
                 found += page.records
                 inner = page.cursor
                 if inner is not None:
-                    return Page(tuple(found), _cursor_of(left[0], inner))
-                left, visited = left[1:], visited + 1
-        return Page(tuple(found), _cursor_of(left[0], inner) if left else None)
+                    return Page(tuple(found), _cursor_of(left[at], inner))
+                at += 1
+        return Page(tuple(found), _cursor_of(left[at], inner) if at < len(left) else None)
 
 
 def _key(owner: Owner) -> _Place:

@@ -298,9 +298,10 @@ class _Intake:
                 raise export_format.broken(0, "the file has this owner already: give each owner once")
             self.owners.add(owner)
             dump = export_format.parse(owner, part.lines)
-            if await self._is_changed(part, str(dump.era)):
+            secret = (await self._engine.whereabouts()).secret
+            if self._is_changed(part, str(dump.era), secret):
                 return
-            if not await self._adopt(dump):
+            if not await self._adopt(dump, secret):
                 await self._merge(dump, part)
             self.report.owners += 1
         except StorageError:
@@ -310,10 +311,11 @@ class _Intake:
             named = f"{part.lines[0].get('kind')} {part.lines[0].get('id')}"
             self._error(number, f"owner {named:.80}: {reason}")
 
-    async def _is_changed(self, part: _Part, era: str) -> bool:
+    def _is_changed(self, part: _Part, era: str, own: bytes) -> bool:
         """Report each line that was changed after the export; if the file's key is not known, report that instead."""
-        known = (self._secret, (await self._engine.whereabouts()).secret)
-        secret = next((key for key in known if key and export_format.key_name(key) == self._key), None)
+        secret = next(
+            (key for key in (self._secret, own) if key and export_format.key_name(key) == self._key), None
+        )
         if secret is None:
             self.report.unchecked += 1
             return False
@@ -330,9 +332,8 @@ class _Intake:
             )
         return bool(changed)
 
-    async def _adopt(self, dump: export_format.OwnerDump) -> bool:
+    async def _adopt(self, dump: export_format.OwnerDump, secret: bytes) -> bool:
         """Import an owner whole; False if this book has, or had, the owner or any of the owner's records."""
-        secret = (await self._engine.whereabouts()).secret
         if secret != self._secret:
             dump = dump.without_keys()
         try:

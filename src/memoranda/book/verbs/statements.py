@@ -111,7 +111,7 @@ class Statements:
         """Correct a memory: store a newer one that supersedes it.
 
         The newer one has the audience, kind, key, subject, tags, ``applies_when``, cardinality and pin of the older one, unless
-        they are given. Nothing else is taken over; with an unchanged ``content`` its sources and thread are, too.
+        they are given. With an unchanged ``content`` it also has its data, times, sources and thread.
         """
         waiting, party, who = (
             as_wait(wait_for),

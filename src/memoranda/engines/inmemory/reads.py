@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Writes
@@ -19,6 +19,8 @@ from memoranda.storage import questions as q
 from memoranda.storage.filters import page_of, start_of
 from memoranda.storage.mentions import mentioned, without_ids
 from memoranda.storage.rows import TAKEN_BACK
+
+K = TypeVar("K")
 
 
 def _era(on: Session, owner: Owner) -> Era:
@@ -38,8 +40,8 @@ def _seen(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Record]:
     return _told(era, view, records)
 
 
-def _told(era: Era, view: View, found: dict[UUID, Record]) -> dict[UUID, Record]:
-    """Return the records without the ids in them that the view may not see."""
+def _told(era: Era, view: View, found: dict[K, Record]) -> dict[K, Record]:
+    """Return the records, by any key, without the ids in them that the view may not see."""
     named = mentioned(view, found.values())
     unseen = frozenset(id for id in named if id in era.records and era.seen(view, id) is None)
     return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
@@ -123,10 +125,9 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     kept = era.seen(view, id)
     if kept is None:
         return []
-    told = [_told(era, view, {id: kept.record(v)} if v.row.body else {}).get(id) for v in kept.versions]
+    told = _told(era, view, {v.row.version: kept.record(v) for v in kept.versions if v.row.body})
     return [
-        q.SeenVersion(v.row.version, v.position, v.audience, record)
-        for v, record in zip(kept.versions, told, strict=True)
+        q.SeenVersion(v.row.version, v.position, v.audience, told.get(v.row.version)) for v in kept.versions
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from memoranda.engines.postgres.server.session import Answers, Row, Session
@@ -18,6 +18,8 @@ from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
 from memoranda.storage.mentions import mentioned, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
+
+K = TypeVar("K")
 
 
 class ShelfState(NamedTuple):
@@ -110,8 +112,8 @@ async def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
     return await _told(on, owner, view, {id: found[raw] for raw, id in asked.items() if raw in found})
 
 
-async def _told(on: Session, owner: Owner, view: View, found: dict[UUID, Record]) -> dict[UUID, Record]:
-    """Return the records without the ids in them that the view may not see."""
+async def _told(on: Session, owner: Owner, view: View, found: dict[K, Record]) -> dict[K, Record]:
+    """Return the records, by any key, without the ids in them that the view may not see."""
     ids = [id.bytes for id in mentioned(view, found.values())]
     rows = await on.all("out_of_view", ids=ids, **parameters(owner, view)) if ids else []
     unseen = frozenset(UUID(bytes=row[0]) for row in rows)
@@ -172,15 +174,16 @@ async def _count(on: Session, question: q.CountRecords) -> int:
 
 async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     owner, id = question.owner, question.id
-    found = []
+    found: list[q.SeenVersion] = []
+    records: dict[int, Record] = {}
     rows = await on.all("versions_in_view", record=id.bytes, **parameters(owner, question.view))
     for type_, version, position, recorded_at, body, *readers in rows:
         audience = audience_of(*readers)
-        record = decode(type_, id, owner, audience, version, recorded_at, body) if body else None
-        if record is not None:
-            record = (await _told(on, owner, question.view, {id: record}))[id]
-        found.append(q.SeenVersion(version, position, audience, record))
-    return found
+        found.append(q.SeenVersion(version, position, audience, None))
+        if body:
+            records[version] = decode(type_, id, owner, audience, version, recorded_at, body)
+    told = await _told(on, owner, question.view, records)
+    return [one._replace(record=told.get(one.version)) for one in found]
 
 
 async def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:

@@ -94,7 +94,7 @@ def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
 def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
     id, groups = question.record.bytes, [group.bytes for group in question.groups]
     if question.page.among is None:
-        rows = on.many("members", groups, id, question.page.after.bytes)
+        rows = on.many("members", groups, id, question.page.after.bytes, question.page.limit)
     else:
         rows = [row for row in on.many("members_among", _raw(question.page.among), id) if row[0] in groups]
     found = ((UUID(bytes=part), UUID(bytes=source)) for part, source in rows)

@@ -224,8 +224,9 @@ INSERT OR IGNORE INTO links (record, part, source) VALUES (?, ?, ?)
 -- name: unlink_one
 DELETE FROM links WHERE record = ? AND part = ? AND source = ?
 
+-- The numbers of the fixed values come first in the text, so that those of the list follow them.
 -- name: members
-SELECT part, source FROM links WHERE record = ? AND source > ? AND part IN ({ids}) ORDER BY source LIMIT 2147483647
+SELECT part, source FROM links WHERE ?3 > 0 AND record = ?1 AND source > ?2 AND part IN ({ids}) ORDER BY source LIMIT ?3
 
 -- name: members_among
 SELECT part, source FROM links WHERE record = ? AND part <> x'' AND source IN ({ids})

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from memoranda.engines.sqlite.file.connections import MANY, Answers, Row, Session, Writes, sql
@@ -21,6 +21,8 @@ from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
 from memoranda.storage.mentions import mentioned, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
+
+K = TypeVar("K")
 
 
 @dataclass(slots=True)
@@ -89,8 +91,8 @@ def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
     return _told(on, view, shelves, _on_shelves(on, owner, shelves, question.ids))
 
 
-def _told(on: Session, view: View, shelves: dict[int, Seen], found: dict[UUID, Record]) -> dict[UUID, Record]:
-    """Return the records without the ids in them that the view may not see."""
+def _told(on: Session, view: View, shelves: dict[int, Seen], found: dict[K, Record]) -> dict[K, Record]:
+    """Return the records, by any key, without the ids in them that the view may not see."""
     ids = [id.bytes for id in mentioned(view, found.values())]
     unseen = frozenset(UUID(bytes=row[0]) for row in _in_shelves(on, "out_of_view", ids, shelves))
     return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
@@ -176,21 +178,20 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     owner, id = question.owner, question.id
     shelves = visible(on, owner, question.view)
     found: list[q.SeenVersion] = []
-
-    def tell(record: Record) -> Record:
-        return _told(on, question.view, shelves, {id: record})[id]
-
+    records: dict[int, Record] = {}
     for type_, raw, shelf, version, recorded_at, body, _, position in _in_shelves(
         on, "get", [id.bytes], shelves
     ):
         for earlier, written, since, old, *readers in on.all("versions_of", raw):
             audience = audience_of(*readers)
-            kept = decode(type_, id, owner, audience, earlier, since, old) if old else None
-            found.append(q.SeenVersion(earlier, written, audience, kept and tell(kept)))
+            found.append(q.SeenVersion(earlier, written, audience, None))
+            if old:
+                records[earlier] = decode(type_, id, owner, audience, earlier, since, old)
         audience = shelves[shelf].audience
-        now = decode(type_, id, owner, audience, version, recorded_at, body)
-        found.append(q.SeenVersion(version, position, audience, tell(now)))
-    return found
+        found.append(q.SeenVersion(version, position, audience, None))
+        records[version] = decode(type_, id, owner, audience, version, recorded_at, body)
+    told = _told(on, question.view, shelves, records)
+    return [one._replace(record=told.get(one.version)) for one in found]
 
 
 def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:
