@@ -13,6 +13,7 @@ from uuid import UUID
 from memoranda.errors import NotFound
 from memoranda.model.language_models import Usage
 from memoranda.model.records import Owner, RecordType, View
+from memoranda.model.values import SIZE
 
 
 class Verb(StrEnum):
@@ -78,6 +79,8 @@ class Line:
 USED = "used"
 #: The name in an entry's note of the portable digests of its operation's id and request, in hexadecimal.
 OPERATION = "operation"
+#: The digest of a request in such a note once something that the operation wrote was erased.
+NO_REQUEST = "0" * (2 * SIZE)
 #: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
 AGED = "aged"
 
@@ -154,7 +157,11 @@ class Entry:
         )
         ignored = tuple(replace(part, field=None) if is_touched(part.id) else part for part in self.ignored)
         if gone is not None:
-            return replace(self, lines=lines, ignored=ignored)
+            note = self.note
+            if OPERATION in note and any(line.id in gone for line in self.lines):
+                # Its key is the operation's id, so whoever knows that could check a guess of what was erased.
+                note = {**note, OPERATION: [note[OPERATION][0], NO_REQUEST]}
+            return replace(self, lines=lines, ignored=ignored, note=note)
         note = {name: value for name, value in self.note.items() if name != OPERATION}
         return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind), note=note)
 

@@ -16,7 +16,8 @@ R = TypeVar("R", bound=Record)
 def mentioned(view: View, records: Iterable[Record]) -> list[UUID]:
     """Return the ids in these records that the view may not be allowed to see, each once; the caller looks them up.
 
-    Only memories lose readers, so a message from which a record quotes needs no look.
+    Only memories lose readers, so a message from which a record quotes needs no look. Nor do the sources of a thread's
+    episode and of a profile, where formation puts only messages.
     """
     found: list[UUID] = []
     if not view.whole:

@@ -47,13 +47,13 @@ def check_caps(state: BatchState) -> Deciding[None]:
     most = max(gains.values(), default=0)
     if most <= 0:
         return
-    held = yield from ask(CountActive())
-    limits = state.batch.limits
+    held, net, limits = (yield from ask(CountActive())), sum(gains.values()), state.batch.limits
     # No agent has more memories than the owner has, so most writes need no count of one agent's.
-    if held + most <= min(limits.memories_per_agent, limits.memories_per_owner or limits.memories_per_agent):
+    of_owner = limits.memories_per_owner
+    if held + most <= limits.memories_per_agent and (of_owner is None or held + net <= of_owner):
         return
     gaining = {agent: gain for agent, gain in gains.items() if gain > 0}
-    yield from make_room(state, gaining, held, sum(gains.values()))
+    yield from make_room(state, gaining, held, net)
 
 
 def decide_batch(batch: c.Batch) -> Deciding[Decision]:

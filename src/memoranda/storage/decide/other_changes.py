@@ -23,7 +23,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, said_again
 from memoranda.model.records import Record
-from memoranda.model.unlisted import unlisted_of
+from memoranda.model.unlisted import are_counted, unlisted_of
 from memoranda.model.values import comparable
 from memoranda.storage.decide.source_lists import Lost, with_groups, with_short_lists, with_short_past
 from memoranda.storage.decide.state import BatchState
@@ -189,8 +189,7 @@ def _grounded(
 def _checked_members(record: Record, unlisted: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, frozenset[UUID]]:
     """Return the sources of each group of an imported record; raise InvalidInput if they are not those that it counts."""
     members = {id: frozenset(sources) for id, sources in unlisted.items()}
-    groups = unlisted_of(record)
-    if len(groups) != len(members) or not all(g.id in members and g.has(members[g.id]) for g in groups):
+    if not are_counted(record, members):
         raise InvalidInput(
             "unlisted: these are not the sources that the record counts; give those of its export",
             field="unlisted",

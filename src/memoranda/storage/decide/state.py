@@ -10,7 +10,18 @@ from uuid import UUID
 from memoranda.errors import Conflict, Erased, NotFound, OperationReused, Stale
 from memoranda.model.changes import Batch, JobDraft
 from memoranda.model.language_models import Usage
-from memoranda.model.ledger import USED, Actor, Entry, Ignored, Line, Receipt, ReceiptItem, Verb
+from memoranda.model.ledger import (
+    NO_REQUEST,
+    OPERATION,
+    USED,
+    Actor,
+    Entry,
+    Ignored,
+    Line,
+    Receipt,
+    ReceiptItem,
+    Verb,
+)
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.records import Owner, Record, owner_digest_parts
@@ -33,8 +44,14 @@ class OperationDigests:
 
     def is_of(self, entry: Entry) -> bool:
         """True if the entry was made by the same request."""
-        brought = entry.operation == self.brought_id
-        return entry.request == (self.brought_request if brought else self.request)
+        return entry.request == (self.brought_request if self._is_brought(entry) else self.request)
+
+    def is_erased_in(self, entry: Entry) -> bool:
+        """True if another book applied the operation, and something that it wrote was erased."""
+        return self._is_brought(entry) and NO_REQUEST in entry.note.get(OPERATION, ())
+
+    def _is_brought(self, entry: Entry) -> bool:
+        return entry.operation == self.brought_id
 
 
 def operation_of(secret: bytes, owner: Owner, operation: str, request: bytes) -> OperationDigests:
@@ -67,6 +84,8 @@ def repeated(entry: Entry, owner: Owner, operation: OperationDigests, *, ended: 
     """Return the first receipt of a repeated operation; raise an error if it may not be repeated."""
     if ended:
         raise Erased("this operation was applied before its owner was erased; it cannot be applied again")
+    if operation.is_erased_in(entry):
+        raise Erased("something that this operation wrote was forgotten; it cannot be written again")
     if not operation.is_of(entry):
         raise OperationReused("this operation id belongs to another request; use a new id for a new request")
     if entry.lines and all(line.erased for line in entry.lines):

@@ -237,6 +237,7 @@ def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
 def keep_task_summary(state: BatchState, change: KeepTaskSummary) -> Deciding[None]:
     """Store a thread's summary on demand; raise ``NotFound`` if a message that it was made from is gone."""
     thread: Thread = yield from state.need(change.thread, Thread, "thread")
+    yield from state.fetch(change.messages)
     for message in change.messages:
         yield from state.need(message, Message, "messages")
     held = thread.task_summary
@@ -251,6 +252,7 @@ def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
     """Store an episode with an audience no wider, and a trust no higher, than those of its sources."""
     episode: Episode = change.episode
     grounds: list[Record] = []
+    yield from state.fetch(episode.rests_on())
     for source in episode.rests_on():
         grounds.append((yield from state.need(source, Record, "sources")))
     audience = narrowest((ground.audience for ground in grounds), state.batch.view)

@@ -15,7 +15,7 @@ from memoranda.model.ledger import OPERATION, Entry, Line, Verb
 from memoranda.model.messages import Message
 from memoranda.model.passages import Use
 from memoranda.model.records import Owner, Record, RecordType
-from memoranda.model.unlisted import unlisted_of
+from memoranda.model.unlisted import are_counted
 from memoranda.model.values import Value, refused
 from memoranda.storage.export.forms import BookLine, EndLine, EntryLine, OwnerLine, UseLine, VersionLine
 from memoranda.storage.export.owner_data import LARGEST, Blank, BookDump, DumpedVersion, EndedEra, OwnerDump
@@ -236,9 +236,8 @@ class _Parsing:
 
 def _check_unlisted(record: Record, line: VersionLine, item: int) -> None:
     """Raise an error unless the line has exactly the unlisted sources that the current version of a record counts."""
-    groups = {group.id: group for group in unlisted_of(record)} if line.line == "record" else {}
     given = {id: frozenset(sources) for id, sources in line.unlisted.items()}
-    if given.keys() != groups.keys() or not all(groups[id].has(given[id]) for id in groups):
+    if given if line.line != "record" else not are_counted(record, given):
         raise broken(item, "unlisted: these are not the sources that the record counts", "unlisted")
 
 

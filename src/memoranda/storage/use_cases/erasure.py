@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from memoranda.errors import NotFound
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, SeenErasure, Target, Verb
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.values import keyed
-from memoranda.storage.decide.state import Put, held_gain, load_all
+from memoranda.storage.decide.state import Put, held_gain
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
 from memoranda.storage.rows import encode, load_entry_body
 from memoranda.storage.upkeep_questions import (
@@ -29,6 +29,7 @@ from memoranda.storage.use_cases.costs import unname_spending
 from memoranda.storage.use_cases.erasure_plan import (
     ErasurePlan,
     departure,
+    load_erasable,
     plan_ageing,
     plan_erasure,
     plan_whole_erasure,
@@ -105,7 +106,7 @@ def _seen(base: OwnerBase, target: Target, plan: ErasurePlan) -> Deciding[SeenEr
     """Return the part of the erasure that the target's view may see; None if that is all."""
     if target.view.whole:
         return None
-    older = yield from load_all(plan.superseded)
+    older = yield from load_erasable(plan.superseded)
 
     def those(records: dict[UUID, Record]) -> dict[UUID, Record]:
         return {
@@ -114,7 +115,7 @@ def _seen(base: OwnerBase, target: Target, plan: ErasurePlan) -> Deciding[SeenEr
             if record.owner == target.owner and record.audience.readable_by(target.view)
         }
 
-    part = ErasurePlan(doomed=those(plan.doomed), stripped=those(plan.stripped))
+    part = replace(plan, doomed=those(plan.doomed), stripped=those(plan.stripped))
     superseded = tuple(those(older))
     whole = (len(plan.doomed), len(plan.stripped), len(plan.superseded))
     if whole == (len(part.doomed), len(part.stripped), len(superseded)):

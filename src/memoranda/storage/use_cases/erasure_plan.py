@@ -77,7 +77,7 @@ class ErasurePlan:
 def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     """Plan, by asking the engine, the erasure of these records and of everything derived only from them."""
     plan = ErasurePlan()
-    records = yield from _load_erasable(ids)
+    records = yield from load_erasable(ids)
     aged = (yield from ask(Aged())) if view.whole and len(records) < len(set(ids)) else {}
     for id in ids:
         record = records.get(id)
@@ -100,7 +100,7 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     return plan
 
 
-def _load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
+def load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
     """Return records by id, with stand-ins for those that cannot be read."""
     return (yield from ask(Load(tuple(dict.fromkeys(ids)), damaged=True))) if ids else {}
 
@@ -189,7 +189,7 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
         plan.aged.update(left)
         found: list[UUID] = []
         for thread in threads:
-            inside = yield from _load_erasable((yield from ask(InThread(thread))))
+            inside = yield from load_erasable((yield from ask(InThread(thread))))
             yield from _read_groups(plan, inside.values())
             for record in inside.values():
                 if record.id in plan.doomed:

@@ -13,7 +13,7 @@ from memoranda.model.book_rows import EntryPiece, PieceKind, RecordPiece, Versio
 from memoranda.model.ledger import Line
 from memoranda.model.messages import Message
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record
-from memoranda.model.unlisted import unlisted_of
+from memoranda.model.unlisted import are_counted
 from memoranda.model.values import moment
 from memoranda.storage.questions import FindOwner
 from memoranda.storage.rows import (
@@ -223,7 +223,7 @@ class OwnerCheck:
         yield from misplaced(row, record, self._base.secret)
         if set(piece.sources) != {source.bytes for source in record.rests_on()}:
             yield f"{name}: its links are not what it rests on"
-        if not _has_members(record, piece):
+        if not are_counted(record, _members(piece)):
             yield f"{name}: its unlisted sources are not those that it counts"
         has_terms = piece.terms is not None and piece.mark > 0
         if has_terms != (record.type in PASSAGE_TYPES):
@@ -248,13 +248,12 @@ class OwnerCheck:
         )
 
 
-def _has_members(record: Record, piece: RecordPiece) -> bool:
-    """True if the links to a record's unlisted sources are as many, and the same, as the record says."""
-    found: dict[bytes, list[UUID]] = {}
+def _members(piece: RecordPiece) -> dict[UUID, list[UUID]]:
+    """Return the unlisted sources of a record by group, as the links have them."""
+    found: dict[UUID, list[UUID]] = {}
     for group, source in piece.unlisted:
-        found.setdefault(group, []).append(UUID(bytes=source))
-    groups = {group.id.bytes: group for group in unlisted_of(record)}
-    return found.keys() == groups.keys() and all(groups[id].has(found[id]) for id in groups)
+        found.setdefault(UUID(bytes=group), []).append(UUID(bytes=source))
+    return found
 
 
 def first_recorded(piece: RecordPiece) -> int:
