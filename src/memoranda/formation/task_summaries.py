@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from memoranda.door import Door
 from memoranda.errors import Conflict, InvalidInput, ModelFailed, NotFound
-from memoranda.formation.extract.attribution import texts_of
+from memoranda.formation.extract.citations import texts_of
 from memoranda.formation.extract.model_calls import ModelCalls
 from memoranda.formation.extract.summary import TASK, newest_turns_within, summary_and_turns
 from memoranda.formation.formation_settings import FormingSettings

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from memoranda.formation.extract.attribution import (
+from memoranda.formation.extract.attribution import Attribution
+from memoranda.formation.extract.citations import (
     MOST_ENTRIES,
-    Attribution,
     Citations,
     Problems,
     from_user,

@@ -6,15 +6,13 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from memoranda.formation.extract.attribution import (
-    DIRECTING,
+from memoranda.formation.extract.attribution import DIRECTING, Attribution, Verdict
+from memoranda.formation.extract.citations import (
     MOST_ENTRIES,
-    Attribution,
     Citations,
     Problems,
     Report,
     Sourced,
-    Verdict,
     from_user,
     moment_of,
     text_of,
