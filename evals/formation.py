@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import sys
 import tempfile
 from collections import deque
@@ -38,6 +39,8 @@ from tests.fakes.scripted_models import handle
 
 #: The default conversation; it is one of those that may be used for tuning.
 CONVERSATION = "conv-26"
+#: What stands before the text of a turn: its label, and the line with the day.
+_LABEL = re.compile(r"^(?:- \[[^\]]*\]|## .*)", re.MULTILINE)
 #: The stub serves under this name; what it answers is scripted.
 MODEL = "openai-chat:gpt-4o-mini"
 OWNER, AGENT = "asker", "friend"
@@ -62,6 +65,11 @@ class Bill:
     tokens_in: int = 0
     tokens_out: int = 0
     bytes_in: int = 0
+    #: Tokens of conversations, and of the labels before the text of their turns.
+    turns: int = 0
+    labels: int = 0
+    #: The most tokens before any data.
+    fixed: int = 0
     #: Tokens in, of each session.
     sessions: list[int] = field(default_factory=list)
 
@@ -76,6 +84,8 @@ class Bill:
             "tokens_in_per_message": round(self.tokens_in / max(messages, 1), 1),
             "bytes_in": self.bytes_in,
             "tokens_out": self.tokens_out,
+            "fixed_tokens": self.fixed,
+            "labels_share": round(self.labels / max(self.turns, 1), 3),
             "tokens_out_per_session": round(self.tokens_out / number),
             "tokens_in_of_each_session": self.sessions,
         }
@@ -125,7 +135,11 @@ class Measured:
             if shown is not None:
                 note = {"content": text, "applies_when": "", "sources": [{"message": shown}]}
                 notes.append(note if said and said.role == "user" else {**note, "subject": who})
-        return {"notes": notes}
+        if "episode" not in asked.content.rsplit("Fill:", 1)[-1]:
+            return {"notes": notes}
+        told = [text for _, text, _ in self._session.observed]
+        episode = {"goal": told[0] if told else "Talk", "summary": " ".join(told), "outcome": "succeeded"}
+        return {"notes": notes, "episode": episode}
 
     async def run(self, server: ModelServer, folder: Path) -> None:
         """Form session after session; a session ends by the clock."""
@@ -169,6 +183,11 @@ class Measured:
         bill.tokens_in += tokens
         bill.sessions.append(tokens)
         bill.bytes_in += sum(len(one.body) for one in asked)
+        for one in asked:
+            bill.fixed = max(bill.fixed, self._count(one.said[0][1]))
+            block = one.content.partition("<conversation>\n")[2].partition("\n</conversation>")[0]
+            bill.turns += self._count(block)
+            bill.labels += sum(map(self._count, _LABEL.findall(block)))
         bill.tokens_out += sum(map(self._count, self._answers))
         self._answers.clear()
 
@@ -284,6 +303,8 @@ def told(found: Mapping[str, Any]) -> str:
     ]
     for name in (
         "calls_per_session",
+        "fixed_tokens",
+        "labels_share",
         "tokens_in_per_session",
         "tokens_in_per_message",
         "tokens_out_per_session",

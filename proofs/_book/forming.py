@@ -20,8 +20,9 @@ import memoranda
 from memoranda import Book
 from memoranda.door import Door
 from memoranda.formation.rules import extract
-from memoranda.model.changes import AddExperience, MarkFormed, RecordEpisode, SummariseThread
+from memoranda.model.changes import AddExperience, MarkFormed, RecordEpisode
 from memoranda.model.language_models import ModelAnswer, ModelRequest
+from memoranda.model.messages import SummariseThread
 from proofs._book.opening import without_syncs, without_threads
 from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
 
@@ -203,8 +204,8 @@ class _Careful(ScriptedModels):
 
 def _task(request: ModelRequest) -> str:
     """Return the purpose of a question; closing a thread reads its newest turns once more."""
-    asked = request.content.rsplit("Asked for now:", 1)[-1]
-    return "closing" if request.task != "summary" and "Note" not in asked else request.task
+    asked = request.content.rsplit("Fill:", 1)[-1]
+    return "closing" if request.task != "summary" and "notes" not in asked else request.task
 
 
 def _asked_about(request: ModelRequest) -> list[str]:
@@ -252,7 +253,7 @@ def said(request: ModelRequest) -> Said:
             answer["experience"].append(lesson)
     if operations:
         answer["patches"].append({"schema": "Profile", "operations": operations, "sources": sources})
-    asked = request.content.rsplit("Asked for now:", 1)[1]
-    if "Episode" in asked and any("with an episode" in line for _, line in _new(request)):
+    asked = request.content.rsplit("Fill:", 1)[1]
+    if "episode" in asked and any("with an episode" in line for _, line in _new(request)):
         return {**answer, "episode": {"goal": f"Talk of {_asked_about(request)[0]}", "outcome": "succeeded"}}
     return answer

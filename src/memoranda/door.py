@@ -14,7 +14,7 @@ from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import SOURCES, Memory
-from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.messages import Episode, Message, SummariseThread, Thread
 from memoranda.model.records import Limits, Owner, Record, View
 from memoranda.model.values import NAME_LENGTH, canonical, request_digest, text_fault
 from memoranda.ports import Clock, Records
@@ -104,7 +104,7 @@ class Door:
             case c.Amend():
                 given = change.fields.get("applies_when")
                 found = [_unfit(given, self.limits.content_length, "applies_when", place)] if given else []
-            case c.SummariseThread():
+            case SummariseThread():
                 found = [_unfit(change.summary, self.limits.message_length, "summary", place)]
             case c.RecordEpisode():
                 found = self._episode(change.episode, place)

@@ -10,8 +10,8 @@ import pytest
 import memoranda
 from memoranda.book.verbs.thread_handle import ThreadHandle
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import SummariseThread
 from memoranda.model.ledger import Actor
+from memoranda.model.messages import SummariseThread
 from memoranda.model.records import WHOLE
 from tests.conftest import HandClock
 

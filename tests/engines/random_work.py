@@ -12,7 +12,7 @@ from uuid import UUID
 from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Receipt, Target
-from memoranda.model.messages import ThreadStatus
+from memoranda.model.messages import SummariseThread, ThreadStatus
 from memoranda.model.profiles import Agent, Key
 from memoranda.model.records import EVERYONE, WHOLE, Audience, Limits, Owner, Trust, View
 from memoranda.model.values import new_id
@@ -261,9 +261,7 @@ class World:
         )
         closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
         formed = c.MarkFormed(thread, dice.number(4), dice.pick((None, None, 0, 1)))
-        summed = c.SummariseThread(
-            thread, dice.pick(("", "tea", "rum")), dice.number(4), dice.pick((0, 0, 1))
-        )
+        summed = SummariseThread(thread, dice.pick(("", "tea", "rum")), dice.number(4), dice.pick((0, 0, 1)))
         return (closing, c.SetThread(thread, fields), formed, summed)[dice.number(4)]
 
     def _named(self, dice: Dice, owner: Owner) -> c.Change:

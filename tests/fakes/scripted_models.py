@@ -14,7 +14,7 @@ from memoranda.model.language_models import ModelAnswer, ModelRequest, Usage
 Said = Mapping[str, Any] | str | ModelAnswer | Exception
 Script = Sequence[Said] | Callable[[ModelRequest], Said]
 
-_ENTRY = re.compile(r"^- \[([mc]\d+), ([^\]]*)\] ?(.*)$", re.MULTILINE)
+_ENTRY = re.compile(r"^- \[([mce]\d+),? ([^\]]*)\] ?(.*)$", re.MULTILINE)
 
 
 class ScriptedModels:

@@ -7,8 +7,8 @@ import pytest
 from memoranda.errors import ModelDown
 from memoranda.formation.close import tool_calls_of
 from memoranda.formation.extract.summary import TASK, TOKENS, summary_by_rules, summary_in
-from memoranda.model.changes import SummariseThread
 from memoranda.model.language_models import ModelRequest
+from memoranda.model.messages import SummariseThread
 from memoranda.testing.builders import ANN, START, a_message
 from memoranda.text.token_count import estimate
 from tests.conftest import HandClock

@@ -136,11 +136,11 @@ async def test_the_time_is_a_setting_also_of_an_agent_and_zero_turns_it_off(
 
 
 @pytest.mark.parametrize("tells", [True, False])
-async def test_a_model_is_asked_once_and_rules_step_in_where_it_tells_nothing(
+async def test_forming_prepares_the_episode_and_rules_step_in_where_no_model_tells_one(
     tmp_path: Path, clock: HandClock, tells: bool
 ) -> None:
     def say(request: ModelRequest) -> Said:
-        if not tells or "Episode" not in request.content.rsplit("\n\n", 1)[-1]:
+        if not tells or "episode" not in request.content.rsplit("\n\n", 1)[-1]:
             return {}
         return {"episode": {"goal": "Book a table", "summary": "Asked for a table.", "outcome": "succeeded"}}
 
@@ -151,15 +151,45 @@ async def test_a_model_is_asked_once_and_rules_step_in_where_it_tells_nothing(
         await settle(book, clock)
         formed = len(models.asked)
         await settle(book, clock, 25 * HOUR)
-        assert len(models.asked) == formed + 1
+        # What was prepared is written without another question.
+        assert len(models.asked) == (again := formed + (not tells))
         (episode,) = await episodes(book)
         # Nobody answered the user, whatever the model says.
         assert episode.outcome is Outcome.ABANDONED
         assert episode.goal == ("Book a table" if tells else ASKED["content"])
-        assert sum(spent.calls for spent in await book.usage()) == formed + 1
+        assert sum(spent.calls for spent in await book.usage()) == again
         await settle(book, clock, 25 * HOUR)
-        assert len(models.asked) == formed + 1 and len(await episodes(book)) == 1
+        assert len(models.asked) == again and len(await episodes(book)) == 1
         assert (await book.verify()).faults == ()
+
+
+async def test_a_prepared_episode_grows_with_the_thread_and_leaves_with_a_message_that_it_covers(
+    clock: HandClock,
+) -> None:
+    def say(request: ModelRequest) -> Said:
+        asked = request.content.rsplit("\n\n", 1)[-1]
+        goals = [line for _, line in entries(request).values() if line.startswith("Please")]
+        earlier = "Earlier: " if "[episode so far] Please" in request.content else ""
+        goal = earlier + (goals[0] if goals else "nothing")
+        return {"episode": {"goal": goal, "outcome": "succeeded"}} if "episode" in asked else {}
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append([ASKED, ANSWERED])
+        await settle(book, clock)
+        await thread.append([{"role": "user", "content": "Please order a taxi."}, ANSWERED])
+        await settle(book, clock)
+        prepared = (await thread.get()).prepared
+        assert prepared is not None and (prepared.after, prepared.through) == (0, 4)
+        assert prepared.goal == "Earlier: Please book a table for two."
+        (first, *_) = [message.id for message in await thread.newest()]
+        asked = len(models.asked)
+        await book.forget("ann", [first], view="owner")
+        assert (await thread.get()).prepared is None
+        await settle(book, clock, 25 * HOUR)
+        (episode,) = await episodes(book)
+        assert episode.goal == "Please order a taxi." and len(models.asked) == asked + 1
 
 
 async def test_forgetting_the_thread_removes_the_job_and_the_episode(clock: HandClock) -> None:

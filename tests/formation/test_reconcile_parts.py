@@ -8,9 +8,9 @@ import pytest
 
 from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
-from memoranda.model.drafts import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from memoranda.model.drafts import Formed, Lesson, ProfilePatch, Reading
 from memoranda.model.memories import Cited
-from memoranda.model.messages import Outcome
+from memoranda.model.messages import EpisodeDraft, Outcome
 from memoranda.model.profiles import Grounds, ProfileDocument
 from memoranda.model.records import OwnerKind
 from memoranda.model.values import new_id

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import Append, OpenThread, Remember, Supersede
-from memoranda.model.drafts import EpisodeDraft, Formed
+from memoranda.model.drafts import Formed
 from memoranda.model.memories import Cardinality, Memory
-from memoranda.model.messages import Episode, Outcome
+from memoranda.model.messages import Episode, EpisodeDraft, Outcome
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Trust
 from memoranda.testing.builders import ANN, Pen, packed

@@ -247,7 +247,7 @@ async def test_more_short_messages_than_an_answer_may_have_notes_lose_none(clock
 
 async def test_a_thread_that_closes_leaves_an_episode_with_or_without_a_model(clock: HandClock):
     def say(request: ModelRequest) -> Said:
-        assert "Episode" in request.content.rsplit("Asked for now:", 1)[1]
+        assert "episode" in request.content.rsplit("Fill:", 1)[1]
         return {"episode": {"goal": "Choose music", "outcome": "succeeded", "tags": ["music"]}}
 
     for models, goal in ((ScriptedModels(say), "Choose music"), (None, TALK[0]["content"])):
@@ -271,4 +271,4 @@ async def test_an_episode_that_was_given_at_the_close_is_the_only_one(clock: Han
         await settle(book, clock)
         (episode,) = await book.episodes.list("ann", agent="guide")
         assert episode.goal == "Find a record"
-    assert "Episode" not in models.asked[0].content.rsplit("Asked for now:", 1)[1]
+    assert "episode" not in models.asked[0].content.rsplit("Fill:", 1)[1]

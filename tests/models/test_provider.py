@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memoranda.model.language_models import Earlier
+from memoranda.models.answer_outline import answer_outline
 from tests.fakes import model_replies as replies
 from tests.fakes.model_replies import Reply
 from tests.fakes.model_server import ModelServer
@@ -129,7 +130,7 @@ async def test_what_was_wrong_is_handed_back_behind_an_unchanged_beginning(
     assert second[: len(first)] == first
     assert [role for role, _ in second[len(first) :]] == ["assistant", "user"] * 2
     assert "the answer is empty" in second[3][1] and second[-2] == ("assistant", "{")
-    assert json.dumps(SCHEMA, separators=(",", ":")) in first[0][1]
+    assert answer_outline(SCHEMA) in first[0][1]
 
 
 def test_another_process_may_ask_the_same_server(server: ModelServer) -> None:

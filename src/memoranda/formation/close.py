@@ -18,12 +18,13 @@ from memoranda.formation.extract.summary import oldest_within, summary_by_rules
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
 from memoranda.formation.schemas.definitions import EPISODE
-from memoranda.model.changes import Change, Job, RecordEpisode, SetThread, SummariseThread
+from memoranda.model.changes import Change, Job, RecordEpisode, SetThread
 from memoranda.model.messages import (
     Episode,
     Message,
     NativePart,
     Outcome,
+    SummariseThread,
     Thread,
     ThreadStatus,
     ToolCall,

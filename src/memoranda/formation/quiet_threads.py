@@ -8,10 +8,21 @@ from uuid import UUID
 
 from memoranda.door import Door
 from memoranda.formation.close import episode_by_rules
-from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
+from memoranda.formation.extract.summary import title_by_rules
+from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, with_schema_due, writing_view
 from memoranda.formation.schemas.definitions import EPISODE
-from memoranda.model.changes import RecordEpisode
-from memoranda.model.messages import Episode, Message, Outcome, Thread, ThreadStatus, native_parts
+from memoranda.model.changes import MarkFormed, RecordEpisode
+from memoranda.model.drafts import Formed, Reading
+from memoranda.model.messages import (
+    Episode,
+    EpisodeDraft,
+    Message,
+    Outcome,
+    PreparedEpisode,
+    Thread,
+    ThreadStatus,
+    native_parts,
+)
 from memoranda.model.values import canonical, derived_id
 
 
@@ -21,6 +32,25 @@ def is_unanswered(said: Sequence[Message]) -> bool:
     if last is None or last.role != "assistant":
         return last is not None
     return any(not part.is_result for part in native_parts(last.native))
+
+
+def mark_of(reading: Reading, formed: Formed, after: int) -> MarkFormed:
+    """Return the change that marks how far a thread is formed, with a title if it has none, and its prepared episode."""
+    thread, draft, through = reading.thread, formed.episode, reading.new[-1].seq
+    prepared = None
+    if draft is not None and reading.prepares_episode:
+        covered = after if thread.prepared is None else thread.prepared.after
+        prepared = PreparedEpisode(**draft.model_dump(), after=covered, through=through)
+    title = "" if thread.title else formed.title or title_by_rules(reading.new)
+    return MarkFormed(thread.id, through, after, title, prepared)
+
+
+def prepared_for(excerpt: Excerpt) -> EpisodeDraft | None:
+    """Return the thread's prepared episode if it covers all of these messages."""
+    prepared = excerpt.thread.prepared
+    if prepared is None or prepared.through < excerpt.new[-1].seq or prepared.after >= excerpt.new[0].seq:
+        return None
+    return EpisodeDraft.model_validate(prepared.model_dump(exclude={"after", "through"}))
 
 
 class QuietThreads:
@@ -42,6 +72,16 @@ class QuietThreads:
         if not any(message.role == "user" for message in left):
             return None
         return replace(excerpt, context=(), new=left)
+
+    async def preparing(self, reading: Reading) -> Reading:
+        """Return what was read of a running thread, with its episode asked for if one is due when it stays quiet."""
+        running = reading.thread.status is ThreadStatus.RUNNING
+        if not running or not any(message.role == "user" for message in reading.new):
+            return reading
+        due = await self._reader.schemas(reading.thread.agent, {"close"})
+        if not any(schema.due and schema.name == EPISODE.name for schema in due):
+            return reading
+        return with_schema_due(reading, EPISODE.name).model_copy(update={"prepares_episode": True})
 
     async def report(self, excerpt: Excerpt, era: UUID | None) -> None:
         """Record an episode of these messages without a model: the first request, and if it was answered."""

@@ -6,16 +6,16 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.door import Door
-from memoranda.errors import InvalidInput, LimitReached, NotFound, Stale
+from memoranda.errors import InvalidInput, NotFound, Stale
 from memoranda.formation.agent_limits import limits_for_agent
 from memoranda.formation.close import Closer
-from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories
+from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories, with_ended
 from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
 from memoranda.formation.extract.prompt import compose
 from memoranda.formation.extract.summary import title_by_rules
@@ -31,13 +31,13 @@ from memoranda.formation.gather import (
     writing_view,
 )
 from memoranda.formation.privacy.guard import Guard
-from memoranda.formation.quiet_threads import QuietThreads, is_unanswered
-from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile
+from memoranda.formation.quiet_threads import QuietThreads, is_unanswered, mark_of, prepared_for
+from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile, refused_change
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import NO_ROOM, Change, Expect, Job, JobDraft, MarkFormed, Postponed, Remember
-from memoranda.model.drafts import Formed, Reading
-from memoranda.model.messages import Outcome, Thread, ThreadStatus
+from memoranda.model.changes import NO_ROOM, Expect, Job, JobDraft, MarkFormed, Postponed
+from memoranda.model.drafts import Formed, Reading, WantedSchema
+from memoranda.model.messages import EpisodeDraft, Outcome, Thread, ThreadStatus
 from memoranda.model.profiles import Trigger
 from memoranda.model.records import CAPS, WHOLE, Owner, OwnerKind
 from memoranda.ports import Clock
@@ -141,7 +141,7 @@ class FormationRunner:
         if self._model_calls is not None:
             place, before = excerpt.new[-1].seq, excerpt.new[0].seq - 1
             run = _Run(job, settings, f"quiet:{thread.id}:{place}", again=True, reported=before)
-            await self._ask_about(run, excerpt, self._wanting_episode)
+            await self._ask_about(run, excerpt, self._wanting_episode, prepared_for(excerpt))
             excerpt = await self._quiet.unreported(thread)
         if excerpt is not None:
             await self._quiet.report(excerpt, job.era)
@@ -172,9 +172,7 @@ class FormationRunner:
                 continue
             if kept is None:
                 waits = len(excerpt.new) > len(part.new)
-                portion = await self._read_portion(
-                    run, part, after, ends=excerpt.closed and after == 0 and not waits
-                )
+                portion = await self._read_portion(run, part, after, last=not waits)
             else:
                 portion, kept = kept, None
             portion, formed = await self._extract(run, portion)
@@ -193,12 +191,12 @@ class FormationRunner:
             excerpt = replace(remaining_after(excerpt, through), thread=current)
         return whole
 
-    async def _read_portion(self, run: _Run, excerpt: Excerpt, after: int, *, ends: bool) -> Portion:
-        """Read a thread's next part and the records it may affect; ``ends`` if it is the whole of a finished thread."""
-        settings, budget, now = run.settings, run.settings.prompt_tokens, self._clock()
+    async def _read_portion(self, run: _Run, excerpt: Excerpt, after: int, *, last: bool) -> Portion:
+        """Read a thread's next part and the records it may affect, and what is due with it; ``last`` if none comes after it."""
+        budget, now = run.settings.prompt_tokens, self._clock()
         occasions: set[Trigger] = {"silence", "request"} if run.again else {"silence"}
         schemas = await self._reader.schemas(excerpt.thread.agent, occasions)
-        bare = await self._reader.reading(excerpt, schemas, now, settings.language)
+        bare = await self._reading(run, excerpt, schemas, now)
         if self._model_calls is None:
             wanted = await asyncio.to_thread(wanted_memories, bare)
             return Portion(
@@ -209,12 +207,22 @@ class FormationRunner:
         reading = await self._reader.with_candidates(bare, up_to(excerpt, fitting.through))
         prompt = compose(reading, budget=budget)
         assert prompt is not None
-        if ends and not run.again and not prompt.waiting:
-            closing = await self._closing(reading)
-            asked = compose(closing, budget=budget)
+        if last and not run.again and not prompt.waiting:
+            if excerpt.closed and after == 0:
+                reading = await self._closing(reading)
+            elif run.settings.episode_after_hours:
+                reading = await self._quiet.preparing(reading)
+            asked = compose(reading, budget=budget)
             if asked is not None and not asked.waiting:
                 prompt = asked
         return Portion(after=after, reading=prompt.reading, budget=budget)
+
+    async def _reading(
+        self, run: _Run, excerpt: Excerpt, schemas: tuple[WantedSchema, ...], now: datetime
+    ) -> Reading:
+        """Return the data of a prompt for an excerpt, with the kinds that its agent keeps, still without memories."""
+        bare = await self._reader.reading(excerpt, schemas, now, run.settings.language)
+        return bare.model_copy(update={"kinds": (await self._door_of(excerpt.thread)).limits.kinds})
 
     async def _close(self, run: _Run, thread: Thread) -> None:
         """Ask the model for what is due at a thread's close, such as its episode, from the newest messages."""
@@ -224,12 +232,19 @@ class FormationRunner:
             await self._ask_about(closing, excerpt, self._closing)
 
     async def _ask_about(
-        self, run: _Run, excerpt: Excerpt, due: Callable[[Reading], Awaitable[Reading]]
+        self,
+        run: _Run,
+        excerpt: Excerpt,
+        due: Callable[[Reading], Awaitable[Reading]],
+        prepared: EpisodeDraft | None = None,
     ) -> None:
-        """Ask the model for the schemas that ``due`` marks, from an excerpt's newest messages, and write its answer."""
+        """Ask the model for the schemas that ``due`` marks, from an excerpt's newest messages, and write its answer.
+
+        An episode that was prepared before is written without a question.
+        """
         none_due = await self._reader.schemas(excerpt.thread.agent, set())
         newest = newest_within(excerpt, run.settings.prompt_tokens)
-        bare = await self._reader.reading(newest, none_due, self._clock(), run.settings.language)
+        bare = await self._reading(run, newest, none_due, self._clock())
         reading = await due(bare)
         prompt = compose(reading, budget=run.settings.prompt_tokens)
         if prompt is None or not any(schema.due for schema in reading.schemas):
@@ -239,7 +254,10 @@ class FormationRunner:
         portion = Portion.kept_with(run.job, after) or Portion(
             after=after, reading=prompt.reading, budget=run.settings.prompt_tokens
         )
-        portion, formed = await self._extract(run, portion)
+        if prepared is not None:
+            formed = Formed(episode=prepared)
+        else:
+            portion, formed = await self._extract(run, portion)
         if formed.episode is not None and not excerpt.closed and is_unanswered(portion.reading.new):
             given_up = formed.episode.model_copy(update={"outcome": Outcome.ABANDONED})
             formed = formed.model_copy(update={"episode": given_up})
@@ -262,7 +280,7 @@ class FormationRunner:
         if self._model_calls is None:
             texts = await self._reader.source_texts(portion.reading)
             formed = await asyncio.to_thread(formed_by_rules, portion.reading, limits, texts)
-            ended = _with_ended(portion.reading, formed)
+            ended = with_ended(portion.reading, formed)
             return Portion(after=portion.after, reading=ended, budget=portion.budget), formed
         return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage, limits)
 
@@ -276,7 +294,12 @@ class FormationRunner:
 
     async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
         """Write the agent's experience; then, in one commit, all other changes and how far the thread is formed."""
-        reading = portion.reading
+        reading, mark = (
+            portion.reading,
+            None if run.again else mark_of(portion.reading, formed, portion.after),
+        )
+        if reading.prepares_episode:
+            formed = formed.model_copy(update={"episode": None})
         door = await self._door_of(reading.thread)
         await self._who_forms.claim(reading.thread.owner.tenant, reading.thread.agent)
         for _ in range(_TRIES):
@@ -284,7 +307,7 @@ class FormationRunner:
             made = reconcile(formed, reading, current, limits=door.limits, run=run.operation(portion))
             try:
                 await self._write_experience(run, portion, made, current)
-                await self._write(door, run, portion, made, formed.title)
+                await self._write(door, run, portion, made, mark)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
                 if not run.again and (latest is None or latest.formed_through != portion.after):
@@ -322,15 +345,15 @@ class FormationRunner:
             return ()
         return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
 
-    async def _write(self, door: Door, run: _Run, portion: Portion, made: Reconciled, title: str) -> None:
+    async def _write(
+        self, door: Door, run: _Run, portion: Portion, made: Reconciled, mark: MarkFormed | None
+    ) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
         changes = [
             await self._closer.with_tool_calls(reading.thread, one, run.reported) for one in made.changes
         ]
-        if not run.again:
-            named = "" if reading.thread.title else title or title_by_rules(reading.new)
-            changes.append(MarkFormed(reading.thread.id, portion.through, portion.after, named))
+        changes += [] if mark is None else [mark]
         operation = run.operation(portion)
         while changes:
             try:
@@ -351,7 +374,7 @@ class FormationRunner:
                     # All of the portion waits: its answer is kept with the job, and the watermark stays.
                     telemetry.count("formation.without_room")
                     raise Postponed(f"{NO_ROOM}: {exc}", until=self._clock() + _UNTIL_ROOM) from exc
-                place = _refused_change(changes, exc)
+                place = refused_change(changes, exc)
                 if place is None:
                     raise
                 _log.warning(
@@ -363,27 +386,9 @@ class FormationRunner:
                 return
 
 
-def _with_ended(reading: Reading, formed: Formed) -> Reading:
-    """Return what was read, of its candidates only those that the results end."""
-    ended = {one.memory for one in formed.taken_back} | {
-        id for note in formed.notes for id in note.supersedes
-    }
-    candidates = tuple(one for one in reading.candidates if one.id in ended)
-    return reading.model_copy(update={"candidates": candidates})
-
-
 def _asks_for_episode(reading: Reading) -> bool:
     """True if the model is asked for an episode, the record of a finished run."""
     return reading.due(EPISODE.name) is not None
-
-
-def _refused_change(changes: list[Change], exc: InvalidInput) -> int | None:
-    """Return the index of the change to leave out; the last statement if there are too many in all."""
-    if exc.item is not None and exc.item < len(changes) and not isinstance(changes[exc.item], MarkFormed):
-        return exc.item
-    if not isinstance(exc, LimitReached):
-        return None
-    return max((place for place, one in enumerate(changes) if isinstance(one, Remember)), default=None)
 
 
 def reform_start(job: Job) -> int:

@@ -18,7 +18,16 @@ from memoranda.model.experience_lines import DoubtEvidence as DoubtEvidence
 from memoranda.model.experience_lines import RetireExperience as RetireExperience
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Cited, Memory
-from memoranda.model.messages import Episode, KeepTaskSummary, Message, Overflow, Thread, ThreadStatus
+from memoranda.model.messages import (
+    Episode,
+    KeepTaskSummary,
+    Message,
+    Overflow,
+    PreparedEpisode,
+    SummariseThread,
+    Thread,
+    ThreadStatus,
+)
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.records import Audience, Limits, Owner, Record, View
 
@@ -172,18 +181,8 @@ class MarkFormed:
     after: int | None = None
     #: A title for the thread, if it has none.
     title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SummariseThread:
-    """Replace a thread's summary of its older messages with a newer one."""
-
-    thread: UUID
-    summary: str
-    #: The place of the last message that it covers.
-    through: int
-    #: The last place covered by the summary the caller read; 0 for none.
-    after: int = 0
+    #: The episode to record if nothing more is said.
+    prepared: PreparedEpisode | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 
 from memoranda.model.experience_lines import ExperienceField, ExperienceLine
 from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
-from memoranda.model.messages import Message, Outcome, Thread
+from memoranda.model.messages import EpisodeDraft, Message, Thread
 from memoranda.model.profiles import ProfileDocument, UpdateMode
-from memoranda.model.records import Trust
+from memoranda.model.records import DEFAULT_KINDS, Trust
 from memoranda.model.values import Document, FilledText, Moment, Name, Text, Value
 
 
@@ -53,6 +53,10 @@ class Reading(Value):
     now: Moment
     #: The language in which notes are to be written; None for the one that was spoken.
     language: Name | None = None
+    #: The kinds of memory that are kept.
+    kinds: tuple[Name, ...] = DEFAULT_KINDS
+    #: True if the episode that is asked for is only prepared, for the case that the thread stays quiet.
+    prepares_episode: bool = False
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -151,15 +155,6 @@ class Lesson(_Resting):
 
     field: ExperienceField
     line: FilledText
-
-
-class EpisodeDraft(Value):
-    """The goal and the outcome of a thread."""
-
-    goal: FilledText
-    summary: Text = ""
-    outcome: Outcome
-    tags: tuple[Name, ...] = Field(default=(), max_length=100)
 
 
 class DroppedPart(Value):

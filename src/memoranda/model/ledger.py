@@ -77,6 +77,8 @@ class Line:
 
 #: The note of an entry that language models were asked for, and what that used.
 USED = "used"
+#: In the note of a forming operation: the version of the prompt that the model answered.
+PROMPT = "prompt"
 #: The name in an entry's note of the portable digests of its operation's id and request, in hexadecimal.
 OPERATION = "operation"
 #: The digest of a request in such a note once something that the operation wrote was erased.

@@ -119,6 +119,23 @@ STATUS_STEPS: dict[ThreadStatus, frozenset[ThreadStatus]] = {
 MOST_POINTS, MOST_TAKEAWAYS = 20, 10
 
 
+class EpisodeDraft(Value):
+    """The goal and the outcome of a thread."""
+
+    goal: FilledText
+    summary: Text = ""
+    outcome: Outcome
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
+
+
+class PreparedEpisode(EpisodeDraft):
+    """The episode of a running thread as far as it has come; it is recorded if the thread stays quiet."""
+
+    #: The place of the message before the first one that it covers, and of the last one.
+    after: int = Field(ge=0)
+    through: int = Field(ge=1)
+
+
 class TaskSummary(Value):
     """The summary of a whole thread, made on demand."""
 
@@ -129,6 +146,18 @@ class TaskSummary(Value):
     takeaways: tuple[FilledText, ...] = Field(default=(), max_length=MOST_TAKEAWAYS)
     #: The place of the last message that it covers.
     through: int = Field(ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SummariseThread:
+    """Replace a thread's summary of its older messages with a newer one."""
+
+    thread: UUID
+    summary: str
+    #: The place of the last message that it covers.
+    through: int
+    #: The last place covered by the summary the caller read; 0 for none.
+    after: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +194,8 @@ class Thread(Record):
     title_through: int = Field(default=0, ge=0)
     #: The last summary that ``summarise`` made.
     task_summary: TaskSummary | None = None
+    #: What formation prepared for the case that the thread stays quiet.
+    prepared: PreparedEpisode | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
         """Return the name with the audience, so that each audience can use a name once; None without a name."""

@@ -177,7 +177,7 @@ def lowest(trusts: Iterable[Trust]) -> Trust:
     return max(trusts, key=_ORDER.__getitem__)
 
 
-DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "note")
+DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "note", "commitment")
 
 
 #: The limits on the number of active memories: the fields of the errors that say that one is reached.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from memoranda import telemetry
 from memoranda.errors import InvalidInput, ModelDown, ModelFailed, ModelRefused, installing
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Usage
 from memoranda.model.values import NAME_LENGTH
+from memoranda.models.answer_outline import answer_outline
 from memoranda.models.json_answer import LONGEST_ANSWER, Unreadable, read_json
 
 
@@ -116,7 +116,9 @@ def _wait(exc: BaseException) -> float | None:
 
 
 #: Added to the instructions, unless the provider itself enforces the schema.
-_SCHEMA = "\n\nAnswer with one JSON object and nothing else. It follows this JSON Schema:\n"
+_OUTLINE = (
+    "\n\nAnswer with one JSON object and nothing else; a name alone is a text; leave out what is empty:\n"
+)
 _AGAIN = "This answer cannot be used:\n"
 #: Sent instead of an empty turn, which providers refuse.
 _NOTHING = "(nothing)"
@@ -234,8 +236,7 @@ class RemoteModels:
         """Return the beginning of every prompt of a task; it is always the same text, so that providers cache it."""
         if self._native:
             return request.instructions
-        schema = json.dumps(request.answer_schema, ensure_ascii=False, separators=(",", ":"))
-        return f"{request.instructions}{_SCHEMA}{schema}"
+        return f"{request.instructions}{_OUTLINE}{answer_outline(request.answer_schema)}"
 
     def _parameters(self, request: ModelRequest) -> Any:
         parts = [pydantic_ai("messages").InstructionPart(content=self._instructions(request))]

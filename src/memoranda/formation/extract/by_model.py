@@ -26,7 +26,6 @@ from memoranda.formation.schemas.json_values import Copier, InvalidJson, printab
 from memoranda.model.drafts import (
     Confirmation,
     DroppedPart,
-    EpisodeDraft,
     Formed,
     Lesson,
     ProfilePatch,
@@ -35,6 +34,7 @@ from memoranda.model.drafts import (
 )
 from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.language_models import Earlier, ModelAnswer, ModelRequest
+from memoranda.model.messages import EpisodeDraft
 from memoranda.model.records import Limits
 from memoranda.model.values import refused
 from memoranda.storage.decide.strangers import other_speaker

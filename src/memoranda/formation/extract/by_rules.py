@@ -341,3 +341,12 @@ def _operation(stated: Statement) -> dict[str, Any] | None:
             return None
         value = int(digits)
     return {"op": "add", "path": f"/{field}", "value": value}
+
+
+def with_ended(reading: Reading, formed: Formed) -> Reading:
+    """Return what was read, of its candidates only those that the results end."""
+    ended = {one.memory for one in formed.taken_back} | {
+        id for note in formed.notes for id in note.supersedes
+    }
+    candidates = tuple(one for one in reading.candidates if one.id in ended)
+    return reading.model_copy(update={"candidates": candidates})

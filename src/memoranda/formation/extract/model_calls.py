@@ -14,26 +14,25 @@ from memoranda import telemetry
 from memoranda.errors import LimitReached, ModelDown, ModelRefused
 from memoranda.formation.extract.budget import BudgetCheck
 from memoranda.formation.extract.by_model import evaluate_answers, next_request
+from memoranda.formation.extract.instructions import PROMPT_VERSION
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.formation.extract.summary import summary_in, summary_request
 from memoranda.model.changes import GivenUp, Job, Postponed
 from memoranda.model.drafts import Formed, Reading
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Spent, Usage
-from memoranda.model.ledger import USED
+from memoranda.model.ledger import PROMPT, USED
 from memoranda.model.messages import Message, Thread
 from memoranda.model.records import Limits, Owner
 from memoranda.model.values import Moment, Value
 from memoranda.ports import Clock, Jobs, Models, Spending
 from memoranda.text.token_count import estimate
 
-#: The version of the stored form; a portion of another version is read again.
-_FORM: Final = 1
-
 
 class Portion(Value):
     """A portion (the part of a thread that one prompt covers) as it was read, and the model's answers so far."""
 
-    form: int = _FORM
+    #: The version of the prompt that the answers were given to; for another version they are not used.
+    form: int = PROMPT_VERSION
     #: The thread's watermark when it was read.
     after: int
     reading: Reading
@@ -51,7 +50,7 @@ class Portion(Value):
             kept = cls.model_validate(job.kept)
         except ValidationError:
             return None
-        return kept if (kept.form, kept.after) == (_FORM, after) else None
+        return kept if (kept.form, kept.after) == (PROMPT_VERSION, after) else None
 
     @property
     def now(self) -> datetime:
@@ -78,7 +77,7 @@ class Portion(Value):
     def ledger_note(self) -> Mapping[str, Any]:
         """Return the note for the ledger (the log of all changes): what the model's answers used."""
         usage = sum((answer.usage for answer in self.answers), Usage())
-        return {USED: usage.model_dump(mode="json")} if usage.calls else {}
+        return {USED: usage.model_dump(mode="json"), PROMPT: self.form} if usage.calls else {}
 
     def payload(self) -> Mapping[str, Any]:
         """Return the portion as it is stored with the job."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
-from memoranda.formation.extract.instructions import answer_schema, instructions
+from memoranda.formation.extract.instructions import answer_schema, fillable, instructions
 from memoranda.model.drafts import Reading, ReadMessage
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import FORMATION, Earlier, ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
-from memoranda.model.records import STRANGERS
-from memoranda.text.fence import fenced, in_brackets, one_line
+from memoranda.model.records import STRANGERS, Trust
+from memoranda.text.fence import fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count, estimate
 
 #: Shares of the budget for memories, and for profile and experience each.
@@ -28,7 +29,12 @@ _OF_ONE: Final = 0.5
 _MOST_NEW: Final = 50
 #: The most characters in one token of meaningful text, for any tokenizer.
 _CHARACTERS_A_TOKEN: Final = 16
-_TIME: Final = "%Y-%m-%d %H:%M"
+_DAY: Final = "%Y-%m-%d"
+_TIME: Final = "%Y-%m-%d, %A %H:%M"
+#: Words of labels that no speaker's name may stand for.
+_MARKS: Final = frozenset({"context", "feedback", "from", *(trust.value for trust in Trust)})
+#: After so long a pause the time is written again above the next message.
+_PAUSE: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,8 @@ class Prompt:
     messages: Mapping[str, Message]
     new: frozenset[str]
     candidates: Mapping[str, Memory] = field(default_factory=lambda: MappingProxyType({}))
+    #: Shown lines of the agent's experience by handle.
+    lessons: Mapping[str, ExperienceLine] = field(default_factory=lambda: MappingProxyType({}))
     #: Names of the requested schemas: those that are due, except for documents too large to be shown.
     asked: frozenset[str] = frozenset()
     #: Handles of messages that are cut.
@@ -79,7 +87,7 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
         return None
     writer = _Writer(count, max(int(budget * _OF_ONE), 1))
     profile = _profile(reading, count, budget * _OF_DOCUMENTS)
-    known, candidates = _known_blocks(reading, writer, profile, budget)
+    known, candidates, lessons = _known_blocks(reading, writer, profile, budget)
     asked = [
         schema.name
         for schema in reading.schemas
@@ -87,13 +95,16 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
     ]
     room = budget - sum(map(count, known))
     shown = _shown_messages(reading.messages, writer, room, int(budget * _OF_CONTEXT))
-    entries = [_entry(f"m{place}", line) for place, (_, line, _) in enumerate(shown, start=1)]
+    entries = _dated_entries(shown)
     handles = {f"m{place}": read for place, (read, _, _) in enumerate(shown, start=1)}
     summary = [f"- [summary so far] {fenced(reading.summary)}"] if reading.summary else []
+    earlier = reading.thread.prepared if reading.prepares_episode else None
+    if earlier is not None:
+        summary.append(f"- [episode so far] {fenced(f'{earlier.goal}: {earlier.summary}')}")
     new = frozenset(handle for handle, read in handles.items() if not read.context)
     return Prompt(
         reading=reading.model_copy(update={"messages": tuple(read for read, _, _ in shown)}),
-        instructions=instructions(reading.schemas),
+        instructions=instructions(reading.schemas, reading.kinds),
         content="\n\n".join(
             [*known, _block("conversation", [*summary, *entries]), _closing_line(reading, asked)]
         ),
@@ -101,6 +112,7 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
         messages={handle: read.message for handle, read in handles.items()},
         new=new,
         candidates=candidates,
+        lessons=lessons,
         asked=frozenset(asked),
         cut=frozenset(f"m{place}" for place, (_, _, cut) in enumerate(shown, start=1) if cut),
         waiting=len(reading.new) - len(new),
@@ -116,7 +128,7 @@ class _Writer:
 
     def line(self, label: Iterable[str], text: str) -> tuple[str, int, bool]:
         """Return a record's entry in the prompt (without handle), its number of tokens, and True if it was cut."""
-        head = in_brackets(", ".join(label))
+        head = in_brackets(" ".join(label))
         length = min(len(text), self._longest * _CHARACTERS_A_TOKEN)
         while True:
             shown = text if length == len(text) else text[:length].rstrip() + "… (cut)"
@@ -156,14 +168,30 @@ def _shown_messages(
 
 def _label(read: ReadMessage) -> list[str]:
     message = read.message
-    said = message.observed_at.strftime(_TIME)
-    label = [f"received {said}" if message.observed_assumed else said]
-    label.append(message.role if message.speaker is None else f"{message.role} {message.speaker}")
+    label = [message.role if message.speaker is None else f"{message.role} {_name(message.speaker)}"]
     if message.trust in STRANGERS:
         label.append(f"from {message.trust.value}")
     if message.feedback is not None:
         label.append(str(message.feedback))
     return [*label, "context"] if read.context else label
+
+
+def _name(speaker: str) -> str:
+    """Return a speaker's name for a label: as it is if it is one plain word, else in quotation marks."""
+    return speaker if speaker.isalpha() and speaker.casefold() not in _MARKS else in_quotes(speaker)
+
+
+def _dated_entries(shown: Sequence[_Shown]) -> list[str]:
+    """Return the lines of the messages, with a line above those of a new day or after a pause that says when it was."""
+    lines: list[str] = []
+    told: datetime | None = None
+    for place, (read, line, _) in enumerate(shown, start=1):
+        said = read.message.observed_at
+        if told is None or said.date() != told.date() or abs(said - told) > _PAUSE:
+            lines.append(f"## {said.strftime(_TIME)}")
+        told = said
+        lines.append(f"- [m{place} {line}")
+    return lines
 
 
 def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
@@ -180,19 +208,20 @@ def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
 
 def _known_blocks(
     reading: Reading, writer: _Writer, profile: Mapping[str, str], budget: int
-) -> tuple[list[str], dict[str, Memory]]:
-    """Return the prompt's blocks of stored records, and the memories in them by handle."""
+) -> tuple[list[str], dict[str, Memory], dict[str, ExperienceLine]]:
+    """Return the prompt's blocks of stored records, and the memories and lines of experience in them by handle."""
     kept = _fitting(
         reading.candidates,
         lambda memory: writer.line(_memory_label(memory), _memory_text(memory)),
         budget * _OF_MEMORIES,
     )
     candidates = {f"c{place}": memory for place, (memory, _) in enumerate(kept, start=1)}
-    memories = [_entry(f"c{place}", line) for place, (_, line) in enumerate(kept, start=1)]
-    lessons = _fitting(reading.experience, lambda line: _lesson(line, writer), budget * _OF_DOCUMENTS)
-    experience = [f"- [{line}" for _, line in lessons]
+    memories = [f"- [c{place}, {line}" for place, (_, line) in enumerate(kept, start=1)]
+    fitting = _fitting(reading.experience, lambda line: _lesson(line, writer), budget * _OF_DOCUMENTS)
+    lessons = {f"e{place}": lesson for place, (lesson, _) in enumerate(fitting, start=1)}
+    experience = [f"- [e{place}, {line}" for place, (_, line) in enumerate(fitting, start=1)]
     blocks = (("agent_experience", experience), ("user_profile", profile.values()), ("memories", memories))
-    return [_block(tag, entries) for tag, entries in blocks if entries], candidates
+    return [_block(tag, entries) for tag, entries in blocks if entries], candidates, lessons
 
 
 def _fitting(
@@ -213,10 +242,20 @@ def _lesson(line: ExperienceLine, writer: _Writer) -> tuple[str, int, bool]:
 
 
 def _memory_label(memory: Memory) -> list[str]:
-    label = [memory.observed_at.strftime("%Y-%m-%d"), memory.kind]
-    label += [] if memory.key is None else [f"key {memory.key}"]
-    label += [] if memory.subject is None else [f"about {memory.subject}"]
-    return [*label, f"from {memory.trust.value}"] if memory.trust in STRANGERS else label
+    since = f"since {memory.valid_from:{_DAY}}" if memory.valid_from else f"{memory.observed_at:{_DAY}}"
+    label = [since] if memory.valid_to is None else [since, f"until {memory.valid_to:{_DAY}}"]
+    label.append(memory.kind)
+    label += [] if memory.key is None else [f"key: {in_quotes(_own_key(memory))}"]
+    label += [] if memory.subject is None else [f"about {in_quotes(memory.subject)}"]
+    if memory.trust in STRANGERS:
+        label.append(f"from {memory.trust.value}")
+    return [", ".join(label)]
+
+
+def _own_key(memory: Memory) -> str:
+    """Return a memory's key as a model gives it: without the subject before it."""
+    key = memory.key or ""
+    return key if memory.subject is None else key.removeprefix(f"{memory.subject}: ")
 
 
 def _memory_text(memory: Memory) -> str:
@@ -225,16 +264,12 @@ def _memory_text(memory: Memory) -> str:
     )
 
 
-def _entry(handle: str, line: str) -> str:
-    return f"- [{handle}, {line}"
-
-
 def _block(tag: str, entries: Iterable[str]) -> str:
     return "\n".join([f"<{tag}>", *entries, f"</{tag}>"])
 
 
 def _closing_line(reading: Reading, names: Sequence[str]) -> str:
-    """Return the prompt's last line: the names of the requested schemas. It contains no stored text."""
-    wanted = f"Asked for now: {', '.join(names) or 'nothing'}."
-    language = f" Write notes in this language: {one_line(reading.language)}." if reading.language else ""
-    return f"{wanted}{language}"
+    """Return the prompt's last line: today, and what to fill. It contains no stored text."""
+    wanted = "; ".join(fillable(names, reading.schemas)) or "nothing"
+    language = f" Write in this language: {one_line(reading.language)}." if reading.language else ""
+    return f"Today is {reading.now.strftime(_TIME)}. Fill: {wanted}.{language}"

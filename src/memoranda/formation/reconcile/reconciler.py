@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from uuid import UUID
 
+from memoranda.errors import InvalidInput, LimitReached
 from memoranda.formation.reconcile.merge import Merger
 from memoranda.formation.reconcile.profile_edits import ProfileEditor
 from memoranda.model.changes import (
@@ -14,6 +15,7 @@ from memoranda.model.changes import (
     AddExperience,
     Change,
     Confirm,
+    MarkFormed,
     PatchProfile,
     RecordEpisode,
     Remember,
@@ -201,3 +203,12 @@ def _same_line(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLin
         (line for line in lines if line.field == lesson.field and same_statement(line.line, lesson.line)),
         None,
     )
+
+
+def refused_change(changes: list[Change], exc: InvalidInput) -> int | None:
+    """Return the index of the change to leave out; the last statement if there are too many in all."""
+    if exc.item is not None and exc.item < len(changes) and not isinstance(changes[exc.item], MarkFormed):
+        return exc.item
+    if not isinstance(exc, LimitReached):
+        return None
+    return max((place for place, one in enumerate(changes) if isinstance(one, Remember)), default=None)

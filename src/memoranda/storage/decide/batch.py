@@ -8,7 +8,7 @@ from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
-from memoranda.model.messages import KeepTaskSummary
+from memoranda.model.messages import KeepTaskSummary, SummariseThread
 from memoranda.storage.decide import (
     memory_changes,
     other_changes,
@@ -84,7 +84,7 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
             yield from thread_changes.mark_formed(state, change)
         case KeepTaskSummary():
             yield from thread_changes.keep_task_summary(state, change)
-        case c.SummariseThread():
+        case SummariseThread():
             yield from thread_changes.summarise(state, change)
         case c.RecordEpisode():
             yield from thread_changes.record_episode(state, change)

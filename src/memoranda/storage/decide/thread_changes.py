@@ -16,7 +16,6 @@ from memoranda.model.changes import (
     OpenThread,
     RecordEpisode,
     SetThread,
-    SummariseThread,
 )
 from memoranda.model.ledger import Verb
 from memoranda.model.messages import (
@@ -26,6 +25,7 @@ from memoranda.model.messages import (
     KeepTaskSummary,
     Message,
     Overflow,
+    SummariseThread,
     Thread,
     ThreadStatus,
     ToolCall,
@@ -206,7 +206,10 @@ def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
         verb = state.verb_of(thread.id) or Verb.FORM
         titled = change.title and not thread.title
         named = {"title": change.title, "title_through": change.through} if titled else {}
-        state.put(thread.changed(formed_through=change.through, **named), verb)
+        state.put(
+            thread.changed(formed_through=change.through, prepared=change.prepared, **named),
+            verb,
+        )
 
 
 def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:

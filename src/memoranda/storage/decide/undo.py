@@ -194,6 +194,7 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
                 summary=record.summary,
                 summary_through=record.summary_through,
                 task_summary=record.task_summary,
+                prepared=record.prepared,
             )
             if record.title_through:
                 restored = restored.changed(title=record.title, title_through=record.title_through)

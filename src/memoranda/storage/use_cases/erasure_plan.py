@@ -236,6 +236,8 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
             emptied |= {"title": "", "title_through": 0}
         if thread.task_summary is not None and firsts[thread.id] <= thread.task_summary.through:
             emptied["task_summary"] = None
+        if thread.prepared is not None and firsts[thread.id] <= thread.prepared.through:
+            emptied["prepared"] = None
         if emptied:
             plan.stripped[thread.id] = thread.changed(**emptied)
 

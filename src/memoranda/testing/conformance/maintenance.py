@@ -19,11 +19,10 @@ from memoranda.model.changes import (
     PutNamed,
     Retract,
     SetThread,
-    SummariseThread,
     Undo,
 )
 from memoranda.model.ledger import Actor, Entry, Target
-from memoranda.model.messages import ThreadStatus
+from memoranda.model.messages import SummariseThread, ThreadStatus
 from memoranda.model.passages import Use
 from memoranda.model.profiles import Agent
 from memoranda.model.query import HistoryStep

@@ -15,11 +15,11 @@ from memoranda.model.changes import (
     Import,
     MarkFormed,
     PatchProfile,
-    SummariseThread,
     Undo,
 )
 from memoranda.model.ledger import Actor, ErasureReceipt, Target, Verb
 from memoranda.model.memories import MOST_QUOTES, Cited
+from memoranda.model.messages import SummariseThread
 from memoranda.model.profiles import Grounds, ProfileDocument
 from memoranda.model.records import EVERYONE, WHOLE
 from memoranda.model.values import new_id

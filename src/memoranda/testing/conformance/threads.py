@@ -19,7 +19,14 @@ from memoranda.model.changes import (
     SetThread,
     Undo,
 )
-from memoranda.model.messages import Feedback, KeepTaskSummary, TaskSummary, ThreadStatus
+from memoranda.model.messages import (
+    Feedback,
+    KeepTaskSummary,
+    Outcome,
+    PreparedEpisode,
+    TaskSummary,
+    ThreadStatus,
+)
 from memoranda.model.records import EVERYONE, Audience, RecordType, Trust, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
@@ -68,6 +75,26 @@ class ThreadSuite(Suite):
         await pen.write(MarkFormed(thread, 4, 3, "Ale"))
         await pen.erase(last, ids[1])
         assert ((await pen.read(thread)).title, (await pen.read(thread)).title_through) == ("Lunch", 0)
+        assert (await engine.verify()).faults == ()
+
+    async def test_a_prepared_episode_is_replaced_with_each_mark_and_leaves_with_what_it_covers(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        renamed = await pen.write(SetThread(thread, {"status": "paused"}))
+        ids = await pen.say(thread, "tea", "cake", "rum")
+        tea = PreparedEpisode(goal="Tea", outcome=Outcome.SUCCEEDED, after=0, through=2)
+        await pen.write(MarkFormed(thread, 2, 0, prepared=tea))
+        await pen.erase(ids[2])
+        await pen.write(Undo(renamed.position))
+        assert (await pen.read(thread)).prepared == tea
+        await pen.erase(ids[0])
+        assert (await pen.read(thread)).prepared is None
+        await pen.write(MarkFormed(thread, 3, 2, prepared=tea.model_copy(update={"through": 3})))
+        await pen.say(thread, "ale")
+        await pen.write(MarkFormed(thread, 4, 3))
+        assert (await pen.read(thread)).prepared is None
         assert (await engine.verify()).faults == ()
 
     async def test_a_task_summary_is_stored_with_its_messages_only_and_leaves_with_any(

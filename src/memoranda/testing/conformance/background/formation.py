@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from memoranda.errors import InvalidInput, LimitReached, NotFound, Stale
-from memoranda.model.changes import KEPT_LENGTH, Change, Import, MarkFormed, SetThread, SummariseThread, Undo
+from memoranda.model.changes import KEPT_LENGTH, Change, Import, MarkFormed, SetThread, Undo
 from memoranda.model.language_models import Spent, SpentFilter, Sums, Usage, total
 from memoranda.model.ledger import Verb
+from memoranda.model.messages import SummariseThread
 from memoranda.model.records import Owner, RecordType
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, AT_B, BEN, FOR_A, START, Pen, a_thread, adopted, exported
