@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Iterable, Iterator
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
 from uuid import UUID
@@ -60,6 +62,88 @@ class MemoryStatus(StrEnum):
 
 #: The statuses of active memories.
 HELD = frozenset({MemoryStatus.ACTIVE.value})
+
+
+class Granularity(StrEnum):
+    """How exactly a time was said: a day that nobody named is not made up."""
+
+    HOUR = "hour"
+    PART_OF_DAY = "part_of_day"
+    DAY = "day"
+    WEEKEND = "weekend"
+    WEEK = "week"
+    MONTH = "month"
+    QUARTER = "quarter"
+    SEASON = "season"
+    YEAR = "year"
+    DECADE = "decade"
+    #: From one day, month or year to another.
+    SPAN = "span"
+
+
+_ISO_PARTS = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_DAY = timedelta(days=1)
+
+
+def _span_of_text(text: str) -> dict[str, Any]:
+    """Return the fields of the span for "2023-05-07", "2023-05", "2023" or "2026-10-12/2026-10-16" (both days included)."""
+    sides = [_ISO_PARTS.fullmatch(side.strip()) for side in text.split("/")]
+    if len(sides) > 2 or None in sides:
+        raise ValueError("is no day; write 2023-05-07, 2023-05, 2023, or two of them with / between")
+    first, last = (_ends_of(side) for side in (sides[0], sides[-1]) if side is not None)
+    parts = sides[0].lastindex if sides[0] is not None else 0
+    named = (Granularity.YEAR, Granularity.MONTH, Granularity.DAY)[(parts or 1) - 1]
+    return {
+        "first": first[0],
+        "after": last[1],
+        "granularity": Granularity.SPAN if len(sides) == 2 else named,
+    }
+
+
+def _ends_of(found: re.Match[str]) -> tuple[date, date]:
+    """Return the first day of a written day, month or year, and the day after its last one."""
+    year, month, day = (None if one is None else int(one) for one in found.groups())
+    if day is not None:
+        first = date(year or 0, month or 0, day)
+        return first, first + _DAY
+    if month is not None:
+        first = date(year or 0, month, 1)
+        return first, date(first.year + month // 12, month % 12 + 1, 1)
+    return date(year or 0, 1, 1), date((year or 0) + 1, 1, 1)
+
+
+class DaySpan(Value):
+    """Whole days, with the granularity in which they were said."""
+
+    first: date
+    #: The day after the last one.
+    after: date
+    granularity: Granularity = Granularity.DAY
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, given: Any) -> Any:
+        return _span_of_text(given) if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _ordered(self) -> DaySpan:
+        if self.after <= self.first:
+            raise ValueError("after lies before first or on it; give the day after the last one")
+        return self
+
+    @property
+    def begins(self) -> datetime:
+        """The moment at which the first day begins, in UTC."""
+        return datetime.combine(self.first, time(), UTC)
+
+    @property
+    def ends(self) -> datetime:
+        """The moment at which the last day ends, in UTC."""
+        return datetime.combine(self.after, time(), UTC)
+
+    def meets(self, other: DaySpan) -> bool:
+        """True if the two have a day in common."""
+        return self.first < other.after and other.first < self.after
 
 
 class Memory(Record):

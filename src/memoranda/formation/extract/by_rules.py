@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.said_before import said_before
-from memoranda.formation.extract.validity import since, until
 from memoranda.formation.rules import (
     LONGEST_GAME,
     TOPICS,
@@ -25,8 +23,10 @@ from memoranda.formation.rules import (
 )
 from memoranda.formation.schemas.definitions import NOTE, PROFILE
 from memoranda.formation.schemas.json_patch import apply_patch
+from memoranda.formation.times.time_context import Role
+from memoranda.formation.times.time_reader import days_said
 from memoranda.model.drafts import Draft, Formed, ProfilePatch, Reading, TakenBack
-from memoranda.model.memories import QUOTE_LENGTH, Cardinality, Cited
+from memoranda.model.memories import QUOTE_LENGTH, Cardinality, Cited, DaySpan
 from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Limits
@@ -228,10 +228,10 @@ def _corrected(denial: Denial) -> Statement:
 def _draft(entry: _Entry, limits: Limits) -> Draft:
     message, stated = entry.message, entry.stated
     starts, ends = (
-        _moment(stated.valid_from, since, message),
-        _moment(stated.valid_to, until, message),
+        _days(stated.valid_from, Role.VALID_FROM, message),
+        _days(stated.valid_to, Role.VALID_UNTIL, message),
     )
-    if starts is not None and ends is not None and ends < starts:
+    if starts is not None and ends is not None and ends.after < starts.first:
         starts = ends = None
     kind = stated.kind if stated.kind in limits.kinds else _KIND
     return Draft(
@@ -241,8 +241,8 @@ def _draft(entry: _Entry, limits: Limits) -> Draft:
         subject=other_speaker(message),
         cardinality=stated.cardinality,
         applies_when=stated.applies_when[: limits.content_length],
-        valid_from=starts,
-        valid_to=ends,
+        valid_from=None if starts is None else starts.begins,
+        valid_to=None if ends is None else ends.ends,
         supersedes=tuple(entry.replaces)[:100],
         cited=(_cited(message, stated.span),),
         trust=message.trust,
@@ -250,9 +250,8 @@ def _draft(entry: _Entry, limits: Limits) -> Draft:
     )
 
 
-def _moment(words: str | None, read: Any, message: Message) -> datetime | None:
-    found: datetime | None = None if words is None else read(words, message.observed_at)
-    return found
+def _days(words: str | None, role: Role, message: Message) -> DaySpan | None:
+    return None if words is None else days_said(words, message.observed_at, role, around=message.content)
 
 
 def _cited(message: Message, span: tuple[int, int]) -> Cited:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any, Final, Protocol
 
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.prompt import Prompt
-from memoranda.formation.extract.validity import LONGEST
 from memoranda.formation.schemas.json_values import printable
 from memoranda.model.drafts import DroppedPart
 from memoranda.model.memories import QUOTE_LENGTH, Cited
@@ -120,16 +117,6 @@ def contains_words(message: Message, words: str) -> bool:
     """True if a message, as the model saw it, contains these words."""
     wanted = _comparable(words)
     return bool(wanted) and wanted in _comparable(message.content)
-
-
-def moment_of(
-    words: Any, cited: Sourced, read: Callable[[str, datetime], datetime | None]
-) -> datetime | None:
-    """Return the time that the words name, relative to the cited message that contains them; else None."""
-    if not isinstance(words, str) or len(words) > LONGEST:
-        return None
-    said = next((message for message, _ in cited if contains_words(message, words)), None)
-    return None if said is None else read(words, said.observed_at)
 
 
 def _comparable(text: str) -> str:

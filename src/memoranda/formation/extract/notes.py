@@ -14,14 +14,14 @@ from memoranda.formation.extract.citations import (
     Report,
     Sourced,
     from_user,
-    moment_of,
     text_of,
     texts_of,
 )
 from memoranda.formation.extract.prompt import Prompt
-from memoranda.formation.extract.validity import since, until
+from memoranda.formation.extract.said_times import cited_days
 from memoranda.formation.schemas.definitions import NOTE, schema_of
 from memoranda.formation.schemas.json_values import Copier, InvalidJson, printable
+from memoranda.formation.times.time_context import Role
 from memoranda.model.drafts import Confirmation, Draft, TakenBack, WantedSchema
 from memoranda.model.memories import Cardinality
 from memoranda.model.records import Limits
@@ -32,6 +32,7 @@ _NOTE_FIELDS: Final = frozenset(
     {*NOTE.parameters["properties"], "sources", "supersedes", "language", "valid_from", "valid_until"}
     | {"schema", "data"}
 )
+_VALIDITY: Final = (Role.VALID_FROM, Role.VALID_UNTIL)
 #: The kind of a note whose kind is unknown.
 _DEFAULT_KIND: Final = "fact"
 
@@ -91,14 +92,11 @@ class NoteReader:
         report = self._problems.reporter(at)
         schema, data = self._data(given, report)
         named = self._citations.candidates(given.get("supersedes"), report)
-        starts, ends = (
-            moment_of(given.get("valid_from"), cited, since),
-            moment_of(given.get("valid_until"), cited, until),
-        )
-        for name, moment in (("valid_from", starts), ("valid_until", ends)):
-            if given.get(name) and moment is None:
-                report("time", f"the words of {name} name no time, or are in no cited message")
-        if starts is not None and ends is not None and ends < starts:
+        starts, ends = (cited_days(given.get(role.value), cited, role) for role in _VALIDITY)
+        for role, days in zip(_VALIDITY, (starts, ends), strict=True):
+            if given.get(role.value) and days is None:
+                report("time", f"the words of {role.value} name no time, or are in no cited message")
+        if starts is not None and ends is not None and ends.after < starts.first:
             report("time", "it would end before it begins")
             starts = ends = None
         try:
@@ -110,8 +108,8 @@ class NoteReader:
                 cardinality=_cardinality(given.get("cardinality"), given.get("key")),
                 applies_when=applies_when,
                 tags=tuple(dict.fromkeys(texts_of(given.get("tags"))))[:MOST_ENTRIES],
-                valid_from=starts,
-                valid_to=ends,
+                valid_from=None if starts is None else starts.begins,
+                valid_to=None if ends is None else ends.ends,
                 supersedes=tuple(self._prompt.candidates[handle].id for handle in named),
                 schema_name=schema,
                 data=data,

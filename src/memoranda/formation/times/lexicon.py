@@ -1,0 +1,152 @@
+"""The words of one language for times: they become tokens that are the same in every language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+#: The most words of one phrase of a lexicon.
+_LONGEST_PHRASE: Final = 4
+_PIECE: Final = re.compile(
+    r"(?P<iso>(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?)?(?![\d-]))"
+    r"|(?P<dotted>(?P<dd>\d{1,2})\.(?:(?P<dm>\d{1,2})\.(?P<dy>\d{4}|\d\d)?|\s(?P<sm>\d{1,2})\.\s?(?P<sy>\d{4}))(?!\d))"
+    r"|(?P<slashed>(?P<s1>\d{1,2})/(?P<s2>\d{1,2})/(?P<s3>\d{4}|\d\d)(?!\d))"
+    r"|(?P<clock>\d{1,2}:\d\d(?:\s?(?:[ap]\.?m\b\.?|uhr\b|h\b))?|\d{1,2}(?:[.h]\d\d)?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b))"
+    r"|q(?P<quarter>[1-4])\b"
+    r"|kw\s?(?P<week>\d{1,2})\b"
+    r"|(?P<decade>(?:19|20)?[0-9]0)['’]?(?:s|ern?)\b"
+    r"|(?P<ordinal>\d{1,2})(?:st\b|nd\b|rd\b|th\b|\.?[ºª°]|\.(?!\d))"
+    r"|(?P<number>\d+(?:[.,]5(?!\d))?)"
+    r"|['’](?P<short>\d\d)\b"
+    r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)"
+    r"|(?P<dash>[-–—])"
+    r"|(?P<other>[^\s,;.!?()\"“”„'’])"
+)
+_YEARS: Final = range(1900, 2200)
+#: A century for years of two digits: "23" is 2023, and "87" 1987.
+_PIVOT: Final = 70
+
+
+class Piece(NamedTuple):
+    """A token of a time (None: words that say no time), and its place in the text."""
+
+    token: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of one language for times."""
+
+    code: str
+    #: Token → its phrases, separated by "|". A phrase that is listed twice has its last token.
+    tokens: Mapping[str, str]
+    #: The words for 1, 2, 3 …, and for 1st, 2nd, 3rd …; variants are separated by "|", words of one number by "~".
+    numbers: str
+    ordinals: str
+    #: Words that tell past from future.
+    past: re.Pattern[str]
+    future: re.Pattern[str]
+    #: How a day and a month of a year are written, and the names of the months.
+    date: str
+    month: str
+    months: str
+    #: Articles that make a number a day of the month: "el 24".
+    day_articles: frozenset[str] = frozenset()
+    phrases: dict[tuple[str, ...], str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        listed = {
+            **counted("N", self.numbers.split(), 1),
+            **counted("NTH", self.ordinals.split(), 1),
+        }
+        for token, phrases in [*listed.items(), *self.tokens.items()]:
+            for phrase in phrases.split("|"):
+                if not phrase.isspace():
+                    self.phrases[tuple(phrase.casefold().replace("~", " ").split())] = token
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Return the tokens of a text in small letters, with words that say no time as None."""
+        words = [(found, *found.span()) for found in _PIECE.finditer(text)]
+        pieces: list[Piece] = []
+        at = 0
+        while at < len(words):
+            length, token = self._phrase([found for found, _, _ in words[at : at + 2 * _LONGEST_PHRASE]])
+            if token is None:
+                length, token = 1, _numeric(words[at][0], text)
+            start, end = words[at][1], words[at + length - 1][2]
+            pieces += [
+                Piece(one, start, end) for one in ((token.split() or ("",)) if token is not None else (None,))
+            ]
+            if len(pieces) > 1 and pieces[-1].token is not None and self._is_day(words[at - 1 : at + 1]):
+                pieces[-1] = pieces[-1]._replace(token=pieces[-1].token.replace("N:", "ORD:"))
+            at += length
+        return pieces
+
+    def _is_day(self, words: Sequence[tuple[re.Match[str], int, int]]) -> bool:
+        """True if the second of two words is a number behind an article of days."""
+        return (
+            len(words) == 2 and words[0][0]["word"] in self.day_articles and words[1][0]["number"] is not None
+        )
+
+    def _phrase(self, found: Sequence[re.Match[str]]) -> tuple[int, str | None]:
+        """Return the longest phrase at the beginning: the number of its pieces, and its token."""
+        words: list[str] = []
+        best: tuple[int, str | None] = (0, None)
+        for place, piece in enumerate(found, start=1):
+            if piece["word"] is None and (piece["dash"] is None or not words):
+                break
+            if piece["word"] is not None:
+                words.append(piece["word"].replace("’", "'").removesuffix("'s"))
+            token = self.phrases.get(tuple(words)) if piece["word"] is not None else None
+            if token is not None:
+                best = (place, token)
+            if len(words) == _LONGEST_PHRASE:
+                break
+        return best
+
+
+def counted(name: str, words: Sequence[str], first: int = 0) -> dict[str, str]:
+    """Return numbered tokens, each with its words."""
+    return {f"{name}:{place}": phrases for place, phrases in enumerate(words, start=first)}
+
+
+def _numeric(found: re.Match[str], text: str) -> str | None:
+    """Return the token of numbers and signs; None for a word that says no time."""
+    said = found.groupdict()
+    if said["iso"]:
+        return f"DATE:{said['y']}-{said['m']}-{said['d'] or 0}"
+    if said["dotted"]:
+        year = said["dy"] or said["sy"]
+        return f"DATE:{_full(year) if year else 0}-{said['dm'] or said['sm']}-{said['dd']}"
+    if said["slashed"]:
+        return f"SLASHED:{said['s1']}-{said['s2']}-{_full(said['s3'])}"
+    if said["clock"]:
+        return "CLK"
+    if said["quarter"]:
+        return f"Q:{said['quarter']}"
+    if said["week"]:
+        return f"KW:{int(said['week'])}"
+    if said["decade"]:
+        decade = int(said["decade"])
+        return f"DECADE:{decade if decade >= 1900 else decade + (1900 if decade >= 20 else 2000)}"
+    if said["ordinal"]:
+        return f"ORD:{int(said['ordinal'])}"
+    if said["number"]:
+        number = said["number"].replace(",", ".")
+        if "." not in number and len(number) == 4 and int(number) in _YEARS:
+            return f"Y:{number}"
+        return f"N:{float(number):g}" if len(number) <= 4 else None
+    if said["short"]:
+        return f"Y:{_full(said['short'])}"
+    if said["dash"]:
+        before, after = text[: found.start()][-1:], text[found.end() :][:1]
+        return "HYPHEN" if before.isalpha() and after.isalpha() else "TO"
+    return None
+
+
+def _full(year: str) -> int:
+    return int(year) if len(year) == 4 else int(year) + (2000 if int(year) < _PIVOT else 1900)
