@@ -78,10 +78,8 @@ def test_a_long_quote_is_checked_whole_and_kept_in_part():
         (["m9"], "unknown"),
         (["c1"], "unknown"),
         ([str(TEA.new[1].id)], "unknown"),
-        ([{"message": "m2", "quote": "I hate tea"}], "misquoted"),
-        ([{"message": "m2", "quote": 7}], "misquoted"),
         ([None, 3, {}, []], "unknown"),
-        ("m2", "unsourced"),
+        ("the user", "unknown"),
     ],
 )
 def test_a_note_without_a_message_that_was_shown_and_says_so_is_left_out(sources, code):

@@ -272,10 +272,11 @@ class PatchProfile:
     #: A person's own edit: its fields win over what is derived.
     pin: bool = False
     schema_hash: str = ""
-    #: The sources of the fields that it sets; none if people or programs set them.
+    #: The sources of the fields that it sets, none if people or programs do; ``grounds`` has those of single fields and items.
     sources: tuple[UUID, ...] = ()
     #: What is there already and was said again by these sources: fields with their values, of a list with its items.
     again: Mapping[str, Any] = field(default_factory=dict)
+    grounds: Mapping[str, tuple[tuple[UUID, ...], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

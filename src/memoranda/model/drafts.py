@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Self
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
@@ -148,6 +148,29 @@ class ProfilePatch(_Resting):
 
     schema_name: Name
     operations: tuple[Document, ...] = Field(min_length=1)
+    #: The sources of each operation; all of the patch's where they are not given.
+    sources_of: tuple[tuple[UUID, ...], ...] = ()
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        if self.sources_of and len(self.sources_of) != len(self.operations):
+            raise ValueError("each operation has its sources, or none has")
+        return self
+
+    def with_sources(self) -> tuple[tuple[Mapping[str, Any], tuple[UUID, ...]], ...]:
+        """Return each operation with its sources."""
+        of = self.sources_of or (self.sources,) * len(self.operations)
+        return tuple(zip(self.operations, of, strict=True))
+
+    def followed_by(self, other: ProfilePatch) -> ProfilePatch:
+        """Return this patch with those operations of another one that it does not have."""
+        more = [one for one in other.with_sources() if one[0] not in self.operations]
+        cited = tuple({(one.message, one.quote): one for one in (*self.cited, *other.cited)}.values())[:100]
+        known = {one.message for one in cited}
+        more = [one for one in more if known.issuperset(one[1])]
+        of = (*(sources for _, sources in self.with_sources()), *(sources for _, sources in more))
+        operations = (*self.operations, *(operation for operation, _ in more))
+        return self.model_copy(update={"operations": operations, "cited": cited, "sources_of": of})
 
 
 class Lesson(_Resting):

@@ -32,30 +32,28 @@ def joined(sources: Iterable[UUID]) -> tuple[UUID, ...]:
     return tuple(dict.fromkeys(sources))
 
 
-def of_change(before: Any, held: Grounds, after: Any, sources: tuple[UUID, ...]) -> Grounds:
-    """Return the sources of a value that replaces another; an item that stays keeps its sources.
+def of_change(before: Any, held: Grounds, after: Any, given: Grounds) -> Grounds:
+    """Return the sources of a value that replaces another, given those of each place; an item that stays keeps its own.
 
     A part of an object may be unchanged, so a changed object keeps its earlier sources and gets the new ones.
     """
     if comparable(before) == comparable(after):
-        return _more(held, sources) if not isinstance(after, (list, tuple)) else held
+        return _more(held, given[0]) if not isinstance(after, (list, tuple)) else held
     if not isinstance(after, (list, tuple)) or not after:
         kept = held[0] if isinstance(before, dict) and isinstance(after, dict) else ()
-        return (joined((*kept, *sources)),)
+        return (joined((*kept, *given[0])),)
     earlier = [*zip(before, held, strict=True)] if isinstance(before, (list, tuple)) and before else []
-    return _of_items(earlier, after, sources)
+    return _of_items(earlier, after, given)
 
 
-def _of_items(
-    earlier: list[tuple[Any, tuple[UUID, ...]]], after: Sequence[Any], sources: tuple[UUID, ...]
-) -> Grounds:
+def _of_items(earlier: list[tuple[Any, tuple[UUID, ...]]], after: Sequence[Any], given: Grounds) -> Grounds:
     waiting: dict[Any, list[int]] = {}
     for place, (item, _) in enumerate(earlier):
         waiting.setdefault(comparable(item), []).append(place)
     matched = [found.pop(0) if (found := waiting.get(comparable(item))) else None for item in after]
     stayed = set(matched)
     entries: list[tuple[UUID, ...]] = []
-    for place, (item, match) in enumerate(zip(after, matched, strict=True)):
+    for place, (item, match, sources) in enumerate(zip(after, matched, given, strict=True)):
         if match is not None:
             entries.append(earlier[match][1])
         elif isinstance(item, dict) and place < len(earlier) and place not in stayed:
@@ -66,16 +64,16 @@ def _of_items(
     return tuple(entries)
 
 
-def said_again(value: Any, held: Grounds, again: Any, sources: tuple[UUID, ...]) -> Grounds:
+def said_again(value: Any, held: Grounds, again: Any, given: Grounds) -> Grounds:
     """Return the sources of a value when it, or some of its items, was stated again; items without sources get none."""
     if not isinstance(value, (list, tuple)):
-        return _more(held, sources) if comparable(value) == comparable(again) else held
+        return _more(held, given[0]) if comparable(value) == comparable(again) else held
     items = {comparable(item) for item in again} if isinstance(again, (list, tuple)) else set()
     if not value:
         return held
     return tuple(
         _more((entry,), sources)[0] if comparable(item) in items else entry
-        for item, entry in zip(value, held, strict=True)
+        for item, entry, sources in zip(value, held, given, strict=True)
     )
 
 

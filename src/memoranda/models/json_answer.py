@@ -1,4 +1,4 @@
-"""Parses the one JSON object in a model's answer. Broken JSON is reported, never completed or guessed."""
+"""Parses the one JSON object in a model's answer: slips of the pen are read, what is cut off or ambiguous is reported."""
 
 from __future__ import annotations
 
@@ -14,20 +14,35 @@ from memoranda.model.values import Document
 LONGEST_ANSWER = 1_000_000
 
 #: The beginning of JSON in prose: a brace before a name, or a list of objects.
-_START = re.compile(r'\{\s*"|\[\s*\{')
+_START = re.compile(r'\{(?:\s|//[^\n]*\n)*"|\[\s*\{')
 #: Prose may contain {}: an empty object counts only if the answer has nothing else except a code fence.
 _EMPTY = re.compile(r"(?:```\w*\s*)?\{\s*\}(?:\s*```)?")
 #: Thoughts that some models write before their answer; they may contain drafts.
 _THOUGHT = re.compile(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
 _DOCUMENT = TypeAdapter(Document)
+#: The field under which an answer that is a bare list of objects is returned.
+BARE_LIST = "answer"
+#: A string, or a slip outside of strings: a comment, a comma before a closing bracket, a word of Python.
+_SLIP = re.compile(
+    r'"(?:[^"\\]|\\.)*+(?:"|\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=\s*[}\]])|\b(?:None|True|False)\b', re.DOTALL
+)
+_PYTHON = {"None": "null", "True": "true", "False": "false"}
 
 
 class Unreadable(ValueError):
     """The answer has no usable value. The message is for the model and quotes nothing of its answer."""
 
 
+class _Invalid(Unreadable):
+    """The answer is not valid JSON; with its slips mended it may be."""
+
+
 def read_json(text: str) -> dict[str, Any]:
-    """Return the only JSON object in an answer; it must be complete, and may be within prose or a code fence."""
+    """Return the only JSON object in an answer; it must be complete, and may be within prose or a code fence.
+
+    Line breaks in strings, commas before closing brackets, comments and Python's words for null, true and false are read
+    as they are meant. A list of objects is returned under ``BARE_LIST``.
+    """
     if len(text) > LONGEST_ANSWER:
         raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")
     answer = _THOUGHT.sub("", text, count=1).strip()
@@ -35,14 +50,32 @@ def read_json(text: str) -> dict[str, Any]:
         raise Unreadable("the answer is empty; write one JSON object")
     if _EMPTY.fullmatch(answer):
         return {}
+    try:
+        found = _only_value(answer)
+    except _Invalid as exc:
+        try:
+            found = _only_value(_SLIP.sub(_as_json, answer))
+        except Unreadable:
+            raise exc from None
+    return _storable(found if isinstance(found, dict) else {BARE_LIST: found})
+
+
+def _only_value(answer: str) -> Any:
+    """Return the object, or the list of objects, of a text that has no other one."""
     found = _found(answer)
     if not found:
-        raise Unreadable("the answer contains no JSON object; write one")
+        raise _Invalid("the answer contains no JSON object; write one")
     if any(value != found[0] for value in found[1:]):
         raise Unreadable(f"the answer contains {len(found)} different JSON values; write one object")
-    if not isinstance(found[0], dict):
-        raise Unreadable("the answer is a JSON list; write one object")
-    return _storable(found[0])
+    start = answer[: _start_of(answer)]
+    if not isinstance(found[0], dict) and start.count("{") != start.count("}"):
+        raise _Invalid("the answer is a list within something that is not valid JSON; write one object")
+    return found[0]
+
+
+def _start_of(answer: str) -> int:
+    begun = _START.search(answer)
+    return begun.start() if begun else 0
 
 
 def _found(answer: str) -> list[Any]:
@@ -55,13 +88,18 @@ def _found(answer: str) -> list[Any]:
     return found
 
 
+def _as_json(slip: re.Match[str]) -> str:
+    text = slip[0]
+    return text.replace("\\'", "'") if text.startswith('"') else _PYTHON.get(text, "")
+
+
 def _decoded(answer: str, start: int) -> tuple[Any, int]:
     try:
         return _decoder.raw_decode(answer, start)
     except json.JSONDecodeError as exc:
         if exc.pos >= len(answer) or exc.msg.startswith("Unterminated"):
             raise Unreadable("the JSON of the answer is cut off: its end is missing") from None
-        raise Unreadable(
+        raise _Invalid(
             f"the answer is not valid JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
         ) from None
     except RecursionError:
@@ -94,4 +132,4 @@ def _no_number(_: str) -> NoReturn:
     raise Unreadable("the JSON of the answer contains NaN or Infinity, which are not JSON numbers")
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_fields, parse_constant=_no_number)
+_decoder = json.JSONDecoder(object_pairs_hook=_fields, parse_constant=_no_number, strict=False)

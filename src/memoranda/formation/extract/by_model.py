@@ -8,21 +8,21 @@ from typing import Any, Final, TypeVar, get_args
 
 from pydantic import ValidationError
 
+from memoranda.formation.extract.answer_form import canonical_answer
 from memoranda.formation.extract.attribution import Attribution
 from memoranda.formation.extract.citations import (
     MOST_ENTRIES,
     Citations,
     Problems,
-    from_user,
     text_of,
     texts_of,
 )
-from memoranda.formation.extract.notes import NoteReader, requested_schema
+from memoranda.formation.extract.notes import NoteReader
+from memoranda.formation.extract.patches import PatchReader
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.extract.summary import title_of
-from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, schema_of
-from memoranda.formation.schemas.json_patch import apply_patch as patched_by
-from memoranda.formation.schemas.json_values import Copier, InvalidJson, printable
+from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE
+from memoranda.formation.schemas.json_values import InvalidJson, printable
 from memoranda.model.drafts import (
     Confirmation,
     DroppedPart,
@@ -30,18 +30,15 @@ from memoranda.model.drafts import (
     Lesson,
     ProfilePatch,
     TakenBack,
-    WantedSchema,
 )
 from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.language_models import Earlier, ModelAnswer, ModelRequest
 from memoranda.model.messages import EpisodeDraft
 from memoranda.model.records import Limits
 from memoranda.model.values import refused
-from memoranda.storage.decide.strangers import other_speaker
 
 LINE_LENGTH: Final = 500
 SUMMARY_LENGTH: Final = 20_000
-_PARTS: Final = ("notes", "repeats", "retracts", "patches", "experience")
 _EPISODE: Final = "episode"
 _TITLE: Final = "title"
 
@@ -64,14 +61,20 @@ class _AnswerReader:
         self._citations = Citations(prompt)
         self._attribution = Attribution(prompt.reading)
         self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems)
+        self._patches = PatchReader(prompt, self._citations, self._attribution, self._problems)
 
     def read(self, value: Any) -> Formed:
         if not isinstance(value, Mapping):
             self._problems.add("", "shape", "the answer is not a JSON object", mendable=True)
             value = {}
-        for name in list(value)[:MOST_ENTRIES]:
-            if name not in (_EPISODE, _TITLE, *_PARTS):
-                self._problems.add(printable(name), "field", "is not a field of an answer")
+        shown = {document.schema_name for document in self._reading.profiles}
+        form = canonical_answer(value, self._reading.schemas, shown)
+        for name in form.unread[:MOST_ENTRIES]:
+            # The whole answer is to be given again: what was lost may belong to any part.
+            self._problems.add("", "field", f"{printable(name)} is not a field of an answer", mendable=True)
+        for name in form.ignored[:MOST_ENTRIES]:
+            self._problems.add(printable(name), "field", "is not a field of an answer")
+        value = form.value
         notes = [
             note
             for at, given in self._entries(value, "notes", NOTE.name)
@@ -87,17 +90,12 @@ class _AnswerReader:
             for at, given in self._entries(value, "retracts", NOTE.name)
             if (denied := self._notes.retraction(at, given))
         ]
-        patches: dict[str, ProfilePatch] = {}
-        for at, given in self._entries(value, "patches", None):
-            patch = self._patch(at, given, patches)
-            if patch is not None:
-                patches[patch.schema_name] = patch
         lessons = self._entries(value, "experience", EXPERIENCE.name)
         return Formed(
             notes=tuple(notes),
             confirmations=tuple({one.memory: one for one in reversed(again)}.values()),
             taken_back=tuple({one.memory: one for one in reversed(back)}.values()),
-            patches=tuple(patches.values()),
+            patches=self._patches.read(self._entries(value, "patches", None)),
             experience=tuple(made for at, given in lessons if (made := self._lesson(at, given))),
             episode=self._episode(value.get(_EPISODE)),
             title=title_of(text_of(value.get(_TITLE))),
@@ -125,50 +123,6 @@ class _AnswerReader:
             else:
                 self._problems.add(f"{part}[{place}]", "shape", "is not an object", mendable=True)
 
-    def _patch(self, at: str, given: dict[str, Any], made: Mapping[str, ProfilePatch]) -> ProfilePatch | None:
-        report = self._problems.reporter(at)
-        schema = requested_schema(self._prompt, given.get("schema"), "patch")
-        if schema is None or schema.name in made:
-            report(
-                "unknown",
-                f"{printable(given.get('schema'))} is not a document that was asked for, or appears twice",
-            )
-            return None
-        operations = given.get("operations")
-        if operations in (None, []):
-            return None
-        said = from_user(self._citations.read(given.get("sources"), report))
-        cited = [(message, one) for message, one in said if other_speaker(message) is None]
-        if not cited:
-            report("claimed", "only the user's own new words change a document")
-            return None
-        if not self._applies(at, schema, operations):
-            return None
-        for statement in _written_values(operations):
-            verdict = self._attribution.judge(
-                statement, [message for message, _ in cited], kind="instruction"
-            )
-            if verdict.code:
-                report(verdict.code, verdict.reason)
-                return None
-        kept = tuple(Copier().copy(one) for one in operations)
-        return ProfilePatch(schema_name=schema.name, operations=kept, cited=tuple(one for _, one in cited))
-
-    def _applies(self, at: str, schema: WantedSchema, operations: Any) -> bool:
-        """True if the operations can be applied to the document that the model saw; otherwise report why not."""
-        document = self._reading.profile(schema.name)
-        body, pinned = (None, ()) if document is None else (document.body, document.pinned)
-        if not isinstance(operations, list):
-            self._problems.add(at, "patch", "operations is not a list", mendable=True)
-            return False
-        patched = patched_by(body, operations, schema_of(schema).shape, pinned=pinned)
-        for fault in patched.faults:
-            place = "" if fault.index is None else f".operations[{fault.index}]"
-            self._problems.add(f"{at}{place}", "patch", f"{fault.path} {fault.reason}", mendable=True)
-        for fault in patched.left_out:
-            self._problems.add(f"{at}.operations[{fault.index}]", "pinned", fault.reason)
-        return not patched.faults and patched.changed
-
     def _lesson(self, at: str, given: dict[str, Any]) -> Lesson | None:
         report = self._problems.reporter(at)
         field, line = given.get("field"), text_of(given.get("line"))
@@ -178,7 +132,10 @@ class _AnswerReader:
             or not line
             or len(line) > LINE_LENGTH
         ):
-            report("line", f"a line needs a known field and a text of at most {LINE_LENGTH} characters")
+            # A line under a field that nobody knows is not lost: the model names one of the eight.
+            known = f"a known field ({', '.join(get_args(ExperienceField))})"
+            reason = f"a line needs {known} and a text of at most {LINE_LENGTH} characters"
+            report("line", reason, mendable=bool(line) and len(line) <= LINE_LENGTH)
             return None
         cited = self._citations.read(given.get("sources"), report)
         if not cited:
@@ -212,21 +169,6 @@ class _AnswerReader:
         except InvalidJson as exc:
             self._problems.add("episode", "invalid", str(exc), mendable=True)
         return None
-
-
-def _written_values(value: Any) -> Iterator[str]:
-    """Yield the texts and numbers that the operations of a patch write."""
-    pending: list[Any] = [one["value"] for one in value if isinstance(one, dict) and "value" in one]
-    while pending:
-        inner = pending.pop()
-        if isinstance(inner, dict):
-            pending.extend(inner.values())
-        elif isinstance(inner, Sequence) and not isinstance(inner, str):
-            pending.extend(inner)
-        elif isinstance(inner, str):
-            yield inner
-        elif inner is not None and not isinstance(inner, bool):
-            yield str(inner)
 
 
 #: How often a model is asked to correct its answer.
@@ -294,10 +236,20 @@ def _with_new(first: tuple[About, ...], again: tuple[About, ...], mended: bool) 
     return (*first, *(one for one in again if mended and one.memory not in known))
 
 
+def _with_operations(
+    first: tuple[ProfilePatch, ...], again: tuple[ProfilePatch, ...]
+) -> tuple[ProfilePatch, ...]:
+    """Return the patches with those operations of the newer answer that the older one does not have."""
+    found = {patch.schema_name: patch for patch in first}
+    for patch in again:
+        held = found.get(patch.schema_name)
+        found[patch.schema_name] = patch if held is None else held.followed_by(patch)
+    return tuple(found.values())
+
+
 def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
     """Replace the parts that had faults with those of the newer answer, whose other parts are ignored."""
     everything = "" in wanting
-    patched = {patch.schema_name for patch in first.patches}
 
     def mended(part: str) -> bool:
         return everything or part in wanting
@@ -307,10 +259,7 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
             "notes": (*first.notes, *(n for n in again.notes if mended("notes") and n not in first.notes)),
             "confirmations": _with_new(first.confirmations, again.confirmations, mended("repeats")),
             "taken_back": _with_new(first.taken_back, again.taken_back, mended("retracts")),
-            "patches": (
-                *first.patches,
-                *(p for p in again.patches if mended("patches") and p.schema_name not in patched),
-            ),
+            "patches": _with_operations(first.patches, again.patches if mended("patches") else ()),
             "experience": (
                 *first.experience,
                 *(one for one in again.experience if mended("experience") and one not in first.experience),

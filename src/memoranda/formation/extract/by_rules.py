@@ -281,7 +281,10 @@ def _patches(reading: Reading, found: _Found) -> Iterator[ProfilePatch]:
             patch.apply(operation, _cited(entry.message, stated.span))
     if patch.operations:
         yield ProfilePatch(
-            schema_name=PROFILE.name, operations=tuple(patch.operations), cited=tuple(patch.cited.values())
+            schema_name=PROFILE.name,
+            operations=tuple(patch.operations),
+            cited=tuple(patch.cited.values()),
+            sources_of=tuple(map(tuple, patch.sources)),
         )
 
 
@@ -303,16 +306,20 @@ class _Patch:
         self._now: Any = self._body
         self.operations: list[dict[str, Any]] = []
         self.cited: dict[Hashable, Cited] = {}
+        #: The sources of each operation.
+        self.sources: list[dict[UUID, None]] = []
         self._removes = False
 
     def apply(self, operation: dict[str, Any], cited: Cited) -> None:
         """Add an operation; one that was added before only gets another source."""
         if operation["op"] == "add" and operation in self.operations and not self._removes:
             self.cited.setdefault(cited.message, cited)
+            self.sources[self.operations.index(operation)].setdefault(cited.message)
             return
         tried = apply_patch(self._body, [*self.operations, operation], PROFILE.shape, pinned=self._pinned)
         if not tried.faults and tried.changed:
             self.operations.append(operation)
+            self.sources.append({cited.message: None})
             self.cited.setdefault(cited.message, cited)
             self._now = tried.document
             self._removes |= operation["op"] == "remove"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from difflib import SequenceMatcher
 from typing import Any, Final, Protocol
 
 from memoranda.formation.extract.attribution import is_from_user
@@ -26,6 +28,16 @@ class Report(Protocol):
 
     def __call__(self, code: str, reason: str, *, mendable: bool = False) -> None: ...
 
+
+#: Signs around a quote, the speaker before it, and signs for words that are left out.
+_MARKS: Final = " \t\r\n\"'`“”„‟‘’‚«»‹›….,;:!?"
+_SPEAKER: Final = re.compile(
+    r"\A[\s\"'“„«]*(?:user|assistant|tool|system)(?:,? [\w.-]{1,40})?:\s+", re.IGNORECASE
+)
+_OMITTED: Final = re.compile(r"…|\.{3,}|\[\s*…?\s*\]")
+#: The fewest words that a quote and a message share in one run, and the characters of a message that are compared.
+_LEAST_SHARED: Final = 3
+_MOST_ALIGNED: Final = 8_000
 
 #: Cited messages, each with its citation.
 Sourced = list[tuple[Message, Cited]]
@@ -96,10 +108,11 @@ class Citations:
             return None
         if quote is None or quote == "":
             return message, Cited(message=message.id)
-        if not isinstance(quote, str) or not contains_words(message, quote):
-            report("misquoted", f"the quote does not occur in {handle}")
-            return None
-        return message, Cited(message=message.id, quote=" ".join(text_of(quote).split())[:QUOTE_LENGTH])
+        words = own_words(message, quote) if isinstance(quote, str) else ""
+        if not words:
+            # A quote that is not there costs the quote; a source without a quote is as welcome.
+            report("misquoted", f"the quote does not occur in {handle}, and is left out")
+        return message, Cited(message=message.id, quote=words)
 
     def candidates(self, given: Any, report: Report) -> list[str]:
         """Return those named handles that belong to memories in the prompt, each once."""
@@ -111,6 +124,40 @@ class Citations:
             else:
                 report("unknown", f"no memory {printable(handle)} was shown")
         return list(dict.fromkeys(known))
+
+
+def own_words(message: Message, quote: str) -> str:
+    """Return the words of a message that a quote means; empty if they are not plain.
+
+    A quote may stand in quotation marks, begin with the speaker, or leave words out with "…"; of the pieces around it
+    the longest counts. A quote with other words than the message stands for the longest run of words that both have.
+    """
+    if contains_words(message, quote):
+        return _on_one_line(quote)
+    spoken = _SPEAKER.sub("", quote)
+    whole, *pieces = (piece.strip(_MARKS) for piece in (spoken, *_OMITTED.split(spoken)))
+    there = [piece for piece in (whole, *pieces) if piece == whole or len(piece.split()) > 1]
+    there = [piece for piece in there if contains_words(message, piece)]
+    if there:
+        return _on_one_line(max(there, key=len))
+    return _common_run(message, quote)
+
+
+def _common_run(message: Message, quote: str) -> str:
+    """Return the longest run of words that a message and a quote share, if it is most of the quote and stands once."""
+    said, quoted = message.content[:_MOST_ALIGNED].split(), quote[:QUOTE_LENGTH].split()
+    forms = [_comparable(word).strip(_MARKS) for word in said]
+    wanted = [_comparable(word).strip(_MARKS) for word in quoted]
+    found = SequenceMatcher(None, forms, wanted, autojunk=False).find_longest_match()
+    run = forms[found.a : found.a + found.size]
+    places = [place for place in range(len(forms)) if forms[place : place + found.size] == run]
+    if found.size < _LEAST_SHARED or 2 * found.size < len(wanted) or len(places) > 1:
+        return ""
+    return _on_one_line(" ".join(said[found.a : found.a + found.size]))
+
+
+def _on_one_line(quote: str) -> str:
+    return " ".join(text_of(quote).split())[:QUOTE_LENGTH]
 
 
 def contains_words(message: Message, words: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from memoranda.formation.schemas.definitions import schema_of
 from memoranda.formation.schemas.json_patch import apply_patch, changed_fields, edit_faults
 from memoranda.model.changes import PatchProfile
 from memoranda.model.drafts import DroppedPart, ProfilePatch, Reading
-from memoranda.model.profiles import ProfileDocument
+from memoranda.model.profiles import ProfileDocument, joined
 from memoranda.model.records import View
 from memoranda.model.values import comparable
 
@@ -72,6 +72,9 @@ class ProfileEditor:
                 schema_hash=schema_of(schema).digest,
                 sources=given.sources,
                 again=again,
+                grounds=_grounds(
+                    given, {**({} if current is None else current.body), **fields}, (*fields, *again)
+                ),
             )
         ]
 
@@ -104,7 +107,7 @@ def _repeated_values(
 ) -> dict[str, Any]:
     """Return derived values that the patch repeats and that its sources newly support, by field."""
     again: dict[str, Any] = {}
-    for operation in given.operations:
+    for operation, sources in given.with_sources():
         token = str(operation.get("path", ""))[1:].removesuffix("/-")
         name = token.replace("~1", "/").replace("~0", "~")
         if "/" in token or operation.get("op") not in ("add", "replace"):
@@ -120,11 +123,45 @@ def _repeated_values(
             continue
         items = value if isinstance(value, list) else [value]
         for item, entry in zip(items, entries, strict=False):
-            if entry and _said(item) == said and not set(given.sources) <= set(entry):
+            if entry and _said(item) == said and not set(sources) <= set(entry):
                 again.setdefault(name, []).append(item)
     return {
         name: items if isinstance(current.body[name], list) else items[0] for name, items in again.items()
     }
+
+
+def _grounds(
+    given: ProfilePatch, body: Mapping[str, Any], names: Iterable[str]
+) -> dict[str, tuple[tuple[UUID, ...], ...]]:
+    """Return the sources of these fields, of a list for each item: those of the operations that write the value."""
+    found = {}
+    for name in dict.fromkeys(names):
+        writes = [
+            (operation.get("value"), sources)
+            for operation, sources in given.with_sources()
+            if name in _fields_of(operation) and operation.get("op") != "remove"
+        ]
+        value = body[name]
+        items = value if isinstance(value, list) and value else [value]
+        found[name] = tuple(_sources_of(item, writes) or given.sources for item in items)
+    return found
+
+
+def _fields_of(operation: Mapping[str, Any]) -> set[str]:
+    """Return the fields of the document that an operation names."""
+    pointers = [str(operation.get(word, "")) for word in ("path", "from")]
+    return {one[1:].split("/")[0].replace("~1", "/").replace("~0", "~") for one in pointers if one}
+
+
+def _sources_of(item: Any, writes: Sequence[tuple[Any, tuple[UUID, ...]]]) -> tuple[UUID, ...]:
+    """Return the sources of the operations that write a value, whole or as an item; if none does, those of all of them."""
+    said = _said(item)
+    found = [
+        sources
+        for value, sources in writes
+        if _said(value) == said or (isinstance(value, list) and said in map(_said, value))
+    ]
+    return joined(source for sources in found or (each for _, each in writes) for source in sources)
 
 
 def _without_repeated_items(

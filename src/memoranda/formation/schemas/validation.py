@@ -45,29 +45,8 @@ CHECKED_FORMATS: dict[str, Callable[[str], bool]] = {
 }
 #: Formats that are shown to a model and not checked.
 UNCHECKED_FORMATS = frozenset(
-    {
-        "time",
-        "duration",
-        "email",
-        "idn-email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "uri",
-        "uri-reference",
-        "iri",
-        "path",
-    }
-    | {
-        "file-path",
-        "directory-path",
-        "binary",
-        "base64url",
-        "password",
-        "json-string",
-        "regex",
-        "json-pointer",
-    }
+    "time duration email idn-email hostname ipv4 ipv6 uri uri-reference iri path file-path directory-path binary base64url "
+    "password json-string regex json-pointer".split()
 )
 
 
@@ -358,6 +337,17 @@ class Shape:
     def defines(self, path: tuple[str, ...]) -> bool:
         """True if the schema names the field at a path."""
         return bool(path) and any(path[-1] in at.get("properties", {}) for at in self._at(path[:-1]))
+
+    def field_named(self, name: str) -> str | None:
+        """Return the field of a document that a name means, whatever its case and signs; None if there can be none."""
+        places = self._at(())
+        names = {each for at in places for each in at.get("properties", {})}
+        closed = any(at.get("additionalProperties") is False for at in places)
+        if name in names or not closed:
+            return name
+        plain = "".join(filter(str.isalnum, name)).casefold()
+        meant = [each for each in names if "".join(filter(str.isalnum, each)).casefold() == plain]
+        return meant[0] if len(meant) == 1 else None
 
     def _at(self, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
         places = self._with_alternatives([self._root])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from memoranda.errors import Conflict, InvalidInput, NotFound
@@ -21,7 +22,7 @@ from memoranda.model.experience_lines import MOST_SOURCES, MOST_USERS, Evidence,
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, said_again
+from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, places, said_again
 from memoranda.model.records import Record
 from memoranda.model.unlisted import are_counted, unlisted_of
 from memoranda.model.values import comparable
@@ -75,13 +76,16 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
         if name in change.set:
             body[name] = change.set[name]
             # A field that a person sets has no sources any more.
-            entries = () if change.pin else of_change(before, held, body[name], change.sources)
+            entries = (
+                () if change.pin else of_change(before, held, body[name], _given(change, name, body[name]))
+            )
         elif name in change.unset:
             body.pop(name, None)
         else:
             entries = held
         if name in change.again and name in body and any(entries):
-            entries = said_again(body[name], entries, change.again[name], change.sources)
+            given = _given(change, name, body[name])
+            entries = said_again(body[name], entries, change.again[name], given)
         grounds.pop(name, None)
         if any(entries):
             grounds[name] = entries
@@ -93,6 +97,12 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
         body=body, grounds=grounds, pinned=pinned, schema_hash=schema_hash
     )
     return patched
+
+
+def _given(change: PatchProfile, name: str, value: Any) -> Grounds:
+    """Return the sources that a change has for each place of a field's value; all of them where it names none."""
+    named = change.grounds.get(name, ())
+    return named if len(named) == places(value) else (change.sources,) * places(value)
 
 
 def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
