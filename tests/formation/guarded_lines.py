@@ -157,3 +157,49 @@ HARMLESS = (
     "Say which of the 10s and 20s are estimates.",
     "Read the first 500 lines before the last.",
 )
+
+#: What a user of an agent for code and operations said.
+TRADE_SAID = (
+    "I'm Ines Quillfeather, I look after the billing backend at Brackenworks in Tromsø.",
+    "Fielding owns the deployer. Before merging anything, ask him. His pod is called Marrowfat.",
+    "Profile it first, please: the profiler shows an N+1, 36.9 of 38.2 seconds in 2,014 calls.",
+    "Use SQLAlchemy's selectinload in models/customer.py, not a raw join; you touched it without asking.",
+    "Merging is blocked. We are rebasing, then debugging the flaky integration tests before deploying.",
+    "You have to run alembic heads before every deploy. The rollback of the migration failed on staging.",
+    "Our Terraform state is locked, the Kubernetes ingress returns 502 and Grafana shows nothing.",
+    "The ORM emits one query a row, so eager loading is what we want. It takes 40 seconds, twice 20.",
+    "brackenworks-billing times out after 38213 ms in the quillfeather namespace",
+    "The refactoring broke the webhook handler; the retries were throttled and the queue was overflowing.",
+)
+TRADE_HARMLESS = (
+    "Profile first, fix N+1 queries with the ORM's eager loading, and measure again before merging.",
+    "Ask the owner of a file before changing it, even when the fix looks obvious.",
+    "Run `alembic heads` before every deploy and merge multiple heads first.",
+    "When a profiler shows one query a row, propose the fix together with its measurement.",
+    "Show the diff before pushing to main.",
+    "Rerun a flaky test once before debugging the pipeline.",
+    "Roll the migration back on staging before deploying it to production.",
+    "Check the Terraform lock before applying changes.",
+    "Read the ingress logs before restarting a Kubernetes pod.",
+    "Rebasing a shared branch needs everybody's consent.",
+    "Throttled webhooks need retries with backoff.",
+    "An overflowing queue hides the failing handler; look at the consumer first.",
+    "Compare the Grafana panels of staging and production.",
+    "Prefer SQLAlchemy options to a raw join.",
+    "Refactoring and fixing belong in different commits.",
+    "Ask for the traceback before guessing.",
+    "Pin the version when upgrading a dependency.",
+    "Never force-push while a review is pending.",
+)
+TRADE_IDENTIFYING = (
+    "Ask Fielding before merging.",
+    "ask fielding before deploying.",
+    "Brackenworks deploys on Tuesdays.",
+    "Restart marrowfat before debugging.",
+    "Ines wants the diff first.",
+    "Quillfeather's queue overflows.",
+    "A timeout of 38213 ms is normal.",
+    "Tromsø users want short answers.",
+    "The quillfeather namespace needs a restart.",
+    "The profiler always shows 2,014 calls.",
+)

@@ -15,7 +15,16 @@ from memoranda.model.experience_lines import Evidence
 from memoranda.model.records import EVERYONE
 from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, BEN, GUIDE, START, Pen, a_line, an_episode
-from tests.formation.guarded_lines import HARMLESS, IDENTIFYING, MEMORIES, PROFILE, SAID
+from tests.formation.guarded_lines import (
+    HARMLESS,
+    IDENTIFYING,
+    MEMORIES,
+    PROFILE,
+    SAID,
+    TRADE_HARMLESS,
+    TRADE_IDENTIFYING,
+    TRADE_SAID,
+)
 
 
 async def known(engine: Any) -> Guard:
@@ -41,6 +50,23 @@ async def test_a_line_that_tells_of_a_user_does_not_pass(line):
 @pytest.mark.parametrize("line", HARMLESS)
 async def test_a_line_that_tells_nothing_of_a_user_passes(line):
     assert await (await known(InMemoryEngine())).passes(line, ANN)
+
+
+async def of_the_trade() -> Guard:
+    engine = InMemoryEngine()
+    pen = Pen(engine)
+    await pen.say(await pen.open(title="The export is slow"), *TRADE_SAID)
+    return Guard(engine)
+
+
+@pytest.mark.parametrize("line", TRADE_HARMLESS)
+async def test_a_lesson_in_the_words_of_the_trade_passes_though_the_user_used_them(line):
+    assert await (await of_the_trade()).passes(line, ANN)
+
+
+@pytest.mark.parametrize("line", TRADE_IDENTIFYING)
+async def test_a_name_or_a_number_does_not_pass_among_words_of_the_trade(line):
+    assert not await (await of_the_trade()).passes(line, ANN)
 
 
 async def test_a_name_is_a_users_own_and_nothing_to_one_who_never_had_it():

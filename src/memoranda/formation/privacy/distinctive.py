@@ -96,7 +96,10 @@ def _ordinary(section: str) -> list[str]:
     return text.partition(f"[{section}]")[2].partition("\n[")[0].partition("\n")[2].split()
 
 
-ORDINARY: Final = frozenset(word_key(word) for word in (*_ordinary("work"), *_ordinary("names")))
+ORDINARY: Final = frozenset(
+    word_key(word) for section in ("work", "trade", "tools", "names") for word in _ordinary(section)
+)
+_BASES: Final = frozenset(word_key(word) for section in ("work", "trade") for word in _ordinary(section))
 #: Short words that a line can hardly avoid, even if somebody has that name.
 UNAVOIDABLE: Final = frozenset(
     word_key(word)
@@ -124,6 +127,19 @@ class Word:
     def is_ordinary(self) -> bool:
         """True if the word identifies nobody, unless it is somebody's name."""
         return self.key in STOPS or self.key in ORDINARY or self.key.removesuffix("s") in ORDINARY
+
+    @property
+    def is_verb_form(self) -> bool:
+        """True for a form of an ordinary word in -ing, -ed or -es that is written like no name: merging, debugged."""
+        return not self.named and not _BASES.isdisjoint(_verb_bases(self.key))
+
+
+def _verb_bases(key: str) -> tuple[str, ...]:
+    """Return the words that a form in -ing, -ed or -es may come from; none for any other word."""
+    stem = key[:-3] if key.endswith("ing") else key[:-2] if key.endswith(("ed", "es")) else ""
+    if len(stem) < len("run"):
+        return ()
+    return stem, f"{stem}e", stem[:-1] if stem[-1] == stem[-2] else stem
 
 
 def words_of(text: str) -> Iterator[Word]:

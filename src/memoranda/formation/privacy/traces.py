@@ -74,6 +74,7 @@ class Traces:
         self._words: set[str] = set()
         self._word_roots: set[str] = set()
         self._named: set[str] = set()
+        self._uncapitalised: set[str] = set()
         self._joined: set[str] = set()
         self._numbers: set[str] = set()
         self._dates: set[tuple[int, int]] = set()
@@ -161,6 +162,7 @@ class Traces:
         self._words.update(keys)
         self._word_roots.update(map(word_root, keys))
         self._named.update(word.key for word in found if word.named)
+        self._uncapitalised.update(word.key for word in found if not word.capital)
         self._joined |= joined_words(keys) & self._wanted_joined
         self._numbers |= numbers(text)
         self._dates |= dates(text)
@@ -224,7 +226,7 @@ class Traces:
             return word.key not in UNAVOIDABLE or word.capital
         if any(len(name) >= _INSIDE and name in word.key for name in self._own):
             return True
-        if word.is_ordinary and not quoted:
+        if not quoted and (word.is_ordinary or (word.is_verb_form and word.key in self._uncapitalised)):
             return False
         shortest = _SHORT_FORM - word.named
         if len(word.key) >= shortest and any(name.startswith(word.key) for name in self._own):
@@ -234,7 +236,9 @@ class Traces:
         if quoted and not word.is_ordinary and word.key in self._words:
             return True
         ending = word_root(word.key)
-        if word.named or len(word.key) >= RARE or any(map(str.isdigit, word.key)) or word.caseless:
+        # A single digit identifies nobody.
+        mixed = len(word.key) > 1 and any(map(str.isdigit, word.key))
+        if word.named or len(word.key) >= RARE or mixed or word.caseless:
             return bool(self._words & forms) or (word.named and ending in self._word_roots)
         return not self._named.isdisjoint(forms) or (word.capital and ending in map(word_root, self._named))
 
