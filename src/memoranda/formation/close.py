@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from memoranda.door import Door
 from memoranda.errors import NotFound, Stale
 from memoranda.formation.extract.model_calls import ModelCalls, RunUsage
+from memoranda.formation.extract.retold import judged_summary
 from memoranda.formation.extract.summary import oldest_within, summary_by_rules
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
@@ -31,7 +32,6 @@ from memoranda.model.messages import (
     native_parts,
     sort_of,
 )
-from memoranda.model.records import Trust, lowest
 from memoranda.model.values import NAME_LENGTH, canonical, derived_id
 from memoranda.text.fence import one_line
 from memoranda.text.token_count import estimate
@@ -173,7 +173,7 @@ class Closer:
             thread.owner,
             writing_view(thread),
             ACTOR,
-            [SetThread(thread.id, {})] if episode is None else [RecordEpisode(episode)],
+            [SetThread(thread.id, {})] if episode is None else [RecordEpisode(episode, judged=True)],
             request=[operation],
             operation=operation,
             era=era,
@@ -193,7 +193,7 @@ class Closer:
         calls = tool_calls_of(
             message for message in excerpt.new if message.observed_at <= change.episode.ended_at
         )
-        return RecordEpisode(change.episode.changed(tool_calls=calls)) if calls else change
+        return replace(change, episode=change.episode.changed(tool_calls=calls)) if calls else change
 
     async def _summarise(self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage) -> None:
         """Summarise older messages once those without a summary exceed ``window`` tokens; on failure the old summary stays."""
@@ -252,12 +252,13 @@ def episode_by_rules(
     short = one_line(goal)[:_GOAL].strip()
     if not short:
         return None
+    summary, trust = judged_summary(goal, summary or summary_by_rules("", said), said)
     return Episode(
         id=id,
         owner=thread.owner,
         audience=thread.audience,
         goal=short,
-        summary=summary or summary_by_rules("", said),
+        summary=summary,
         tool_calls=tool_calls_of(said),
         outcome=outcome,
         tags=thread.tags,
@@ -266,5 +267,5 @@ def episode_by_rules(
         thread=thread.id,
         agent=thread.agent,
         sources=tuple(message.id for message in said[:_MOST_SOURCES]),
-        trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
+        trust=trust,
     )

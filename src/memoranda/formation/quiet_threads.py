@@ -101,7 +101,7 @@ class QuietThreads:
             thread.owner,
             writing_view(thread),
             ACTOR,
-            [RecordEpisode(episode)],
+            [RecordEpisode(episode, judged=True)],
             request=[operation],
             operation=operation,
             era=era,

@@ -194,6 +194,8 @@ class RecordEpisode:
     audience: Audience | None = None
     #: What the door cut off.
     overflow: Overflow | None = None
+    #: True if its trust was judged from its words; else it has at most the lowest trust of its sources.
+    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

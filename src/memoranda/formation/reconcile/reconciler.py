@@ -8,6 +8,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from memoranda.errors import InvalidInput, LimitReached
+from memoranda.formation.extract.retold import judged_summary
 from memoranda.formation.reconcile.merge import Merger
 from memoranda.formation.reconcile.profile_edits import ProfileEditor
 from memoranda.model.changes import (
@@ -27,7 +28,7 @@ from memoranda.model.experience_lines import Evidence, ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.records import Limits, Owner, OwnerKind, Trust, lowest
+from memoranda.model.records import Limits, Owner, OwnerKind
 from memoranda.model.values import canonical, derived_id
 from memoranda.text.similarity import same_statement
 
@@ -100,13 +101,14 @@ class _Reconciler:
         id = self._id("episode", 0)
         if draft is None or not said or id in {episode.id for episode in self._current.episodes}:
             return []
+        summary, trust = judged_summary(draft.goal, draft.summary, said)
         episode = Episode(
             id=id,
             recorded_at=self._reading.now,
             owner=self._thread.owner,
             audience=self._thread.audience,
             goal=draft.goal,
-            summary=draft.summary,
+            summary=summary,
             outcome=draft.outcome,
             tags=draft.tags,
             started_at=min(message.observed_at for message in said),
@@ -114,9 +116,9 @@ class _Reconciler:
             thread=self._thread.id,
             agent=self._thread.agent,
             sources=tuple(message.id for message in said),
-            trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
+            trust=trust,
         )
-        return [RecordEpisode(episode)]
+        return [RecordEpisode(episode, judged=True)]
 
     def _lessons(self, lessons: tuple[Lesson, ...]) -> list[AddExperience | AddEvidence]:
         """Return for each lesson a new line, or this owner's evidence for a line that the agent already has."""

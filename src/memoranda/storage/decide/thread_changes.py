@@ -252,7 +252,7 @@ def keep_task_summary(state: BatchState, change: KeepTaskSummary) -> Deciding[No
 
 
 def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
-    """Store an episode with an audience no wider, and a trust no higher, than those of its sources."""
+    """Store an episode with an audience no wider, and unless its trust was judged, a trust no higher than its sources'."""
     episode: Episode = change.episode
     grounds: list[Record] = []
     yield from state.fetch(episode.rests_on())
@@ -274,7 +274,8 @@ def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
                 "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
             )
         audience = change.audience
-    trust = lowest([episode.trust, *(ground.trust for ground in grounds if hasattr(ground, "trust"))])
+    limiting = () if change.judged else grounds
+    trust = lowest([episode.trust, *(ground.trust for ground in limiting if hasattr(ground, "trust"))])
     state.make(episode.changed(audience=audience, trust=trust), Verb.ADD, terms=change.terms)
     if change.overflow is not None:
         state.make(change.overflow.changed(audience=audience, agent=episode.agent), Verb.ADD)
