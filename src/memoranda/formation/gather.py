@@ -11,10 +11,11 @@ from uuid import UUID, uuid4
 from memoranda.errors import EmbeddingFailed
 from memoranda.formation.extract.by_rules import Wanted
 from memoranda.formation.formation_settings import agent_named
+from memoranda.formation.reconcile.lesson_lines import lines_to_show
 from memoranda.formation.reconcile.reconciler import CurrentRecords
-from memoranda.formation.schemas.definitions import FormationSchema, schemas_for_agent
+from memoranda.formation.schemas.definitions import EXPERIENCE, FormationSchema, schemas_for_agent
 from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
-from memoranda.model.experience_lines import ExperienceLine, serves
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import FINISHED, Episode, Message, Thread
@@ -76,8 +77,6 @@ _QUESTION: Final = 2_000
 _PAGE: Final = 200
 #: Records per page when all are read.
 _AT_A_TIME: Final = 1_000
-#: The most lines of experience in one reading; the prompt shows as many as fit.
-_LINES: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
 
 
@@ -157,7 +156,8 @@ class ThreadReader:
     ) -> Reading:
         """Return the data of a prompt for an excerpt, still without memories."""
         thread, view = excerpt.thread, reading_view(excerpt.thread)
-        learnt = await self._experience(thread)
+        learns = any(schema.due and schema.name == EXPERIENCE.name for schema in schemas)
+        learnt = await self._experience(thread) if learns else ()
         return Reading(
             thread=thread,
             messages=tuple(
@@ -166,7 +166,7 @@ class ThreadReader:
             ),
             profiles=await self._profiles(thread, view),
             summary=thread.summary,
-            experience=tuple(line for line in learnt if serves(line, thread.owner, self._users))[:_LINES],
+            experience=lines_to_show(learnt, thread.owner, self._users, excerpt.new),
             schemas=schemas,
             now=now,
             language=language,

@@ -178,6 +178,8 @@ class Lesson(_Resting):
 
     field: ExperienceField
     line: FilledText
+    #: The known line that says the same.
+    repeats: UUID | None = None
 
 
 class DroppedPart(Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from memoranda.formation.extract.citations import (
     text_of,
     texts_of,
 )
+from memoranda.formation.extract.lessons import LessonReader
 from memoranda.formation.extract.notes import NoteReader
 from memoranda.formation.extract.patches import PatchReader
 from memoranda.formation.extract.prompt import Prompt
@@ -27,17 +28,14 @@ from memoranda.model.drafts import (
     Confirmation,
     DroppedPart,
     Formed,
-    Lesson,
     ProfilePatch,
     TakenBack,
 )
-from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.language_models import Earlier, ModelAnswer, ModelRequest
 from memoranda.model.messages import EpisodeDraft
 from memoranda.model.records import Limits
 from memoranda.model.values import refused
 
-LINE_LENGTH: Final = 500
 SUMMARY_LENGTH: Final = 20_000
 _EPISODE: Final = "episode"
 _TITLE: Final = "title"
@@ -62,6 +60,7 @@ class _AnswerReader:
         self._attribution = Attribution(prompt.reading)
         self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems)
         self._patches = PatchReader(prompt, self._citations, self._attribution, self._problems)
+        self._lessons = LessonReader(prompt, self._citations, self._attribution, self._problems)
 
     def read(self, value: Any) -> Formed:
         if not isinstance(value, Mapping):
@@ -96,7 +95,7 @@ class _AnswerReader:
             confirmations=tuple({one.memory: one for one in reversed(again)}.values()),
             taken_back=tuple({one.memory: one for one in reversed(back)}.values()),
             patches=self._patches.read(self._entries(value, "patches", None)),
-            experience=tuple(made for at, given in lessons if (made := self._lesson(at, given))),
+            experience=tuple(made for at, given in lessons if (made := self._lessons.lesson(at, given))),
             episode=self._episode(value.get(_EPISODE)),
             title=title_of(text_of(value.get(_TITLE))),
             left_out=self._problems.all(),
@@ -122,34 +121,6 @@ class _AnswerReader:
                 yield f"{part}[{place}]", one
             else:
                 self._problems.add(f"{part}[{place}]", "shape", "is not an object", mendable=True)
-
-    def _lesson(self, at: str, given: dict[str, Any]) -> Lesson | None:
-        report = self._problems.reporter(at)
-        field, line = given.get("field"), text_of(given.get("line"))
-        if (
-            not isinstance(field, str)
-            or field not in get_args(ExperienceField)
-            or not line
-            or len(line) > LINE_LENGTH
-        ):
-            # A line under a field that nobody knows is not lost: the model names one of the eight.
-            known = f"a known field ({', '.join(get_args(ExperienceField))})"
-            reason = f"a line needs {known} and a text of at most {LINE_LENGTH} characters"
-            report("line", reason, mendable=bool(line) and len(line) <= LINE_LENGTH)
-            return None
-        cited = self._citations.read(given.get("sources"), report)
-        if not cited:
-            return None
-        if self._attribution.is_from_stranger(line):
-            report("stranger", "statements of a tool or a web page are not experience of the agent")
-            return None
-        try:
-            return Lesson.model_validate(
-                {"field": field, "line": line, "cited": tuple(one for _, one in cited)}
-            )
-        except ValidationError as exc:
-            report("invalid", str(refused(exc)))
-            return None
 
     def _episode(self, given: Any) -> EpisodeDraft | None:
         if given is None or given == {}:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from uuid import UUID
 
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.formation.extract.retold import judged_summary
+from memoranda.formation.reconcile.lesson_lines import LessonWriter
 from memoranda.formation.reconcile.merge import Merger
 from memoranda.formation.reconcile.profile_edits import ProfileEditor
 from memoranda.model.changes import (
@@ -23,14 +24,13 @@ from memoranda.model.changes import (
     Retract,
     Supersede,
 )
-from memoranda.model.drafts import DroppedPart, Formed, Lesson, Reading
-from memoranda.model.experience_lines import Evidence, ExperienceLine
+from memoranda.model.drafts import DroppedPart, Formed, Reading
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.records import Limits, Owner, OwnerKind
+from memoranda.model.records import Limits
 from memoranda.model.values import canonical, derived_id
-from memoranda.text.similarity import same_statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,9 @@ class _Reconciler:
         for place, one in enumerate(formed.patches):
             changes += editor.changes(f"patches[{place}]", one)
         changes += self._episode(formed)
-        lines = self._lessons(formed.experience)
+        lines = LessonWriter(self._reading, self._current.experience, self._dropped.append, self._id).changes(
+            formed.experience
+        )
         return Reconciled(tuple(changes), tuple(lines), tuple(self._dropped), self._versions(changes))
 
     def _id(self, part: str, place: int) -> UUID:
@@ -120,67 +122,6 @@ class _Reconciler:
         )
         return [RecordEpisode(episode, judged=True)]
 
-    def _lessons(self, lessons: tuple[Lesson, ...]) -> list[AddExperience | AddEvidence]:
-        """Return for each lesson a new line, or this owner's evidence for a line that the agent already has."""
-        if self._thread.agent is None:
-            for place, _ in enumerate(lessons):
-                self._left_out(
-                    f"experience[{place}]", "agent", "the conversation has no agent, so nobody can learn it"
-                )
-            return []
-        agent = Owner(tenant=self._thread.owner.tenant, kind=OwnerKind.AGENT, id=self._thread.agent)
-        # Active lines before retired ones, and lines with this owner's evidence before others.
-        known = sorted(
-            self._current.experience,
-            key=lambda line: (
-                line.retired_at is not None,
-                line.part_of(self._thread.owner) is None,
-                line.id.int,
-            ),
-        )
-        made: dict[UUID, ExperienceLine] = {}
-        added: dict[UUID, tuple[UUID, ...]] = {}
-        for place, lesson in enumerate(lessons):
-            found = _same_line(lesson, [*known, *made.values()])
-            if found is None:
-                line = self._line(agent, place, lesson)
-                made[line.id] = line
-            elif found.retired_at is not None:
-                self._left_out(
-                    f"experience[{place}]", "retired", "the agent has the same line, and it was retired"
-                )
-            elif found.id in made:
-                (part,) = found.evidence
-                both = tuple(dict.fromkeys((*part.sources, *lesson.sources)))
-                wider = part.model_copy(update={"sources": both})
-                made[found.id] = found.changed(evidence=(wider,))
-            else:
-                added[found.id] = (*added.get(found.id, ()), *self._new_sources(found, lesson))
-        evidence = {id: tuple(dict.fromkeys(sources)) for id, sources in added.items() if sources}
-        return [
-            *map(AddExperience, made.values()),
-            *(
-                AddEvidence(id, Evidence(owner=self._thread.owner, sources=sources))
-                for id, sources in evidence.items()
-            ),
-        ]
-
-    def _line(self, agent: Owner, place: int, lesson: Lesson) -> ExperienceLine:
-        return ExperienceLine(
-            id=self._id("line", place),
-            recorded_at=self._reading.now,
-            owner=agent,
-            field=lesson.field,
-            line=lesson.line,
-            evidence=(Evidence(owner=self._thread.owner, sources=lesson.sources),),
-            observed_at=max(read.observed_at for read in self._reading.new if read.id in lesson.sources),
-        )
-
-    def _new_sources(self, line: ExperienceLine, lesson: Lesson) -> tuple[UUID, ...]:
-        """Return the sources of a lesson that are not yet evidence of the line."""
-        part = line.part_of(self._thread.owner)
-        return tuple(id for id in lesson.sources if part is None or id not in part.records)
-
     def _versions(self, changes: list[Change]) -> Mapping[UUID, int]:
         touched: set[UUID] = set()
         for change in changes:
@@ -195,16 +136,6 @@ class _Reconciler:
                     touched.add(change.id)
         records = (*self._current.memories, *self._current.profiles)
         return MappingProxyType({one.id: one.version for one in records if one.id in touched})
-
-    def _left_out(self, at: str, code: str, reason: str) -> None:
-        self._dropped.append(DroppedPart(part=at, code=code, reason=reason))
-
-
-def _same_line(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLine | None:
-    return next(
-        (line for line in lines if line.field == lesson.field and same_statement(line.line, lesson.line)),
-        None,
-    )
 
 
 def refused_change(changes: list[Change], exc: InvalidInput) -> int | None:

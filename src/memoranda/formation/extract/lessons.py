@@ -1,0 +1,85 @@
+"""Reads the lines of experience in a model's answer: what is new, and what says a shown line again."""
+
+from __future__ import annotations
+
+from typing import Any, Final, get_args
+
+from pydantic import ValidationError
+
+from memoranda.formation.extract.attribution import Attribution
+from memoranda.formation.extract.citations import Citations, Problems, Report, text_of
+from memoranda.formation.extract.prompt import Prompt
+from memoranda.formation.schemas.json_values import printable
+from memoranda.model.drafts import Lesson
+from memoranda.model.experience_lines import ExperienceField, ExperienceLine
+from memoranda.model.messages import Message
+from memoranda.model.records import STRANGERS
+from memoranda.model.values import refused
+from memoranda.text.similarity import coverage
+
+LINE_LENGTH: Final = 500
+
+
+class LessonReader:
+    """Reads what an agent learnt, and checks its sources."""
+
+    def __init__(
+        self, prompt: Prompt, citations: Citations, attribution: Attribution, problems: Problems
+    ) -> None:
+        self._prompt = prompt
+        self._citations = citations
+        self._attribution = attribution
+        self._problems = problems
+
+    def lesson(self, at: str, given: dict[str, Any]) -> Lesson | None:
+        """Return a line of experience, with the shown line that it repeats; otherwise report why not."""
+        report = self._problems.reporter(at)
+        shown = self._shown(given.get("repeats"), report)
+        field, line = given.get("field"), text_of(given.get("line"))
+        if shown is not None and not line:
+            field, line = shown.field, shown.line
+        if field not in get_args(ExperienceField) or not line or len(line) > LINE_LENGTH:
+            # A line under a field that nobody knows is not lost: the model names one of the eight.
+            known = f"a known field ({', '.join(get_args(ExperienceField))})"
+            reason = f"a line needs {known} and a text of at most {LINE_LENGTH} characters"
+            report("line", reason, mendable=bool(line) and len(line) <= LINE_LENGTH)
+            return None
+        cited = self._citations.read(given.get("sources"), report)
+        if not cited:
+            return None
+        said = [message for message, _ in cited if message.trust not in STRANGERS]
+        if not said or self._attribution.is_from_stranger(line):
+            report("stranger", "statements of a tool or a web page are not experience of the agent")
+            return None
+        if shown is not None and not _bears(shown.line, said):
+            report("claimed", "the cited messages do not speak of the line that it names")
+            if line == shown.line:
+                return None
+            shown = None
+        try:
+            return Lesson.model_validate(
+                {
+                    "field": field,
+                    "line": line,
+                    "repeats": None if shown is None else shown.id,
+                    "cited": tuple(one for _, one in cited),
+                }
+            )
+        except ValidationError as exc:
+            report("invalid", str(refused(exc)))
+            return None
+
+    def _shown(self, given: Any, report: Report) -> ExperienceLine | None:
+        """Return the shown line with a handle; report a handle of none."""
+        if given in (None, "", []):
+            return None
+        handle = given[0] if isinstance(given, list) else given
+        found = self._prompt.lessons.get(handle.strip("[] ").casefold()) if isinstance(handle, str) else None
+        if found is None:
+            report("unknown", f"no line of experience {printable(handle)} was shown")
+        return found
+
+
+def _bears(line: str, said: list[Message]) -> bool:
+    """True if these messages have a word of the line in common with it."""
+    return any(coverage(line, message.content) for message in said)
