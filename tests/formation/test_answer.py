@@ -144,11 +144,16 @@ def test_what_the_assistant_claims_is_no_fact_about_the_user():
     assert codes(cites_it) == codes(hides_it) == {"claimed"}
 
 
-def test_what_the_user_confirms_is_kept_with_the_trust_of_who_worded_it():
-    reading = talk(("assistant", "So you love horror films?"), ("user", "Yes!"))
+@pytest.mark.parametrize(
+    ("reply", "trust"),
+    [("Yes!", Trust.USER), ("Ja, genau", Trust.USER), ("はい", Trust.ASSISTANT)],
+)
+def test_a_yes_lends_the_users_trust_to_the_question_that_it_answers(reply, trust):
+    reading = talk(("assistant", "So you love horror films?"), ("user", reply))
     (made,) = formed(reading, {"notes": [note("Loves horror films", "m2", kind="preference")]}).notes
 
-    assert made.trust is Trust.ASSISTANT
+    assert made.trust is trust
+    assert made.sources == (reading.new[1].id,)
 
 
 def test_the_users_own_words_need_nobody_elses_trust():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from memoranda.text.scripts import comparable_text, normalised, pieces
 from memoranda.text.terms import query_groups, term_hash, terms_of
@@ -89,8 +89,13 @@ def _singular(word: str) -> str:
 
 def clear_similarity_caches() -> None:
     """Clear the caches of compared texts, because they may hold erased content."""
-    for remembering in _CACHED:
-        remembering.cache_clear()
+    for clear in _CLEARING:
+        clear()
+
+
+def clears_with_similarity(*cached: Any) -> None:
+    """Clear these cached functions together with the caches of compared texts."""
+    _CLEARING.extend(one.cache_clear for one in cached)
 
 
 def coverage(statement: str, text: str) -> float:
@@ -111,7 +116,11 @@ def sentences_of(text: str) -> list[str]:
 
 def densest_coverage(statement: str, text: str) -> float:
     """Return the highest coverage of a statement by any two consecutive sentences of a text."""
-    wanted = _word_forms(statement)
+    return densest_share(_word_forms(statement), text)
+
+
+def densest_share(wanted: tuple[frozenset[int], ...], text: str) -> float:
+    """Return the highest share of words, given by their forms, in any two consecutive sentences of a text."""
     return max((_share(wanted, part) for part in _sentence_pairs(text[:_MOST_COMPARED])), default=0.0)
 
 
@@ -154,4 +163,6 @@ def _joined_pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:
         yield part | parts[place + 1] if place + 1 < len(parts) else part
 
 
-_CACHED: Final = (content_words, _word_forms, _terms, _sentence_pairs)
+#: Clear the caches that hold compared texts.
+_CLEARING: Final[list[Callable[[], None]]] = []
+clears_with_similarity(content_words, _word_forms, _terms, _sentence_pairs)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from memoranda.formation.extract.evidence import Evidence, Words, bears, languages_differ
+from memoranda.formation.extract.replies import (
+    asks,
+    asks_to_see,
+    own_words,
+    says_no,
+    says_yes,
+    stated_words,
+)
+from memoranda.formation.owner_names import owner_names
 from memoranda.model.drafts import Reading
+from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust, lowest
-from memoranda.storage.decide.strangers import OWNER_WORDS
+from memoranda.text.polarity import ends_something, opposes
 from memoranda.text.scripts import comparable_text
-from memoranda.text.similarity import CONTAINED_COVERAGE, coverage, densest_coverage
+from memoranda.text.similarity import CONTAINED_COVERAGE
 
 #: A statement is the user's own if the cited words of the user cover at least this share of it.
 OWN_COVERAGE: Final = 0.5
@@ -20,8 +31,11 @@ OWN_COVERAGE: Final = 0.5
 REPEATED_COVERAGE: Final = 0.25
 #: Kinds that direct the agent; only the user's own words create them.
 DIRECTING: Final = frozenset({"instruction", "preference"})
+#: The kind of what the assistant promised; never because of a tool or a web page.
+_PROMISE: Final = "commitment"
+#: A reply of at most this many words may speak of what the turn before it says.
+_SHORT_REPLY: Final = 12
 _SPEAKERS: Final = frozenset({Trust.USER, Trust.OPERATOR})
-_QUESTION_MARKS: Final = frozenset("?？؟;\u037e⁇")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,14 @@ class Verdict:
     reason: str = ""
 
 
+_REASONS: Final = {
+    "echo": "it repeats a recalled memory, and no user said it again",
+    "claimed": "only the assistant says so; that is not a fact about the user",
+    "stranger": "the words of a tool or a web page cannot be a preference, an instruction or a promise",
+    "quoted": "the user only quotes these words; they are not the user's own",
+}
+
+
 def is_from_user(message: Message) -> bool:
     """True if a message holds the user's own words, with the trust of a user or an operator."""
     return message.role == "user" and message.trust in _SPEAKERS
@@ -48,87 +70,224 @@ class Attribution:
     def __init__(self, reading: Reading) -> None:
         said = [read.message for read in reading.messages]
         self._before = {after.id: before for before, after in pairwise(said)}
-        self._strangers = [message for message in said if message.trust in STRANGERS]
         self._claims = [
-            message for message in said if not is_from_user(message) and message.trust not in STRANGERS
+            message.content
+            for message in said
+            if not is_from_user(message) and message.trust not in STRANGERS
         ]
         self._shown = tuple(memory.content for memory in reading.candidates)
         names = {message.speaker for message in said if message.speaker and is_from_user(message)}
-        self._owner_names = OWNER_WORDS | {comparable_text(reading.thread.owner.id)}
+        self._owner_names = owner_names(reading)
         self._speakers = self._owner_names | {comparable_text(name) for name in names}
+        self._strangers = Evidence(message for message in said if message.trust in STRANGERS)
 
     def judge(
-        self, statement: str, cited: Sequence[Message], *, kind: str = "fact", subject: str | None = None
+        self,
+        statement: str,
+        cited: Sequence[Message],
+        *,
+        kind: str = "fact",
+        subject: str | None = None,
+        replaces: Sequence[Memory] = (),
     ) -> Verdict:
-        """Decide whether a statement that cites these messages may be stored, and with which trust."""
+        """Decide whether a statement that cites these messages may be stored, and with which trust.
+
+        ``replaces`` are the memories that it would end.
+        """
         own = [message for message in cited if is_from_user(message)]
-        trust = lowest(message.trust for message in cited)
-        if own and coverage(statement, " \n".join(message.content for message in own)) < OWN_COVERAGE:
-            trust = lowest([trust, *self._uncited_trust(statement, own)])
-        elif own:
+        directs = kind in DIRECTING
+        words = self._words(statement)
+        found = self._whose(words, own, cited, directs, replaces) if own else self._reported(words, cited)
+        if not isinstance(found, Trust):
+            return _refused(lowest(message.trust for message in cited), found)
+        if found in _SPEAKERS:
             return Verdict(lowest(message.trust for message in own), own=True)
-        if self._answers_question(statement, own):
-            return _check_directive(lowest([trust, Trust.ASSISTANT]), kind, answered=True)
-        by_others = not own or trust not in _SPEAKERS
-        if by_others and any(densest_coverage(statement, text) >= CONTAINED_COVERAGE for text in self._shown):
-            return Verdict(
-                trust, code="echo", reason="it repeats a recalled memory, and no user said it again"
-            )
-        if trust is Trust.ASSISTANT or (not own and trust not in STRANGERS):
-            about_user = subject is None or comparable_text(subject) in self._speakers
-            if about_user or kind in DIRECTING:
-                return Verdict(
-                    trust,
-                    code="claimed",
-                    reason="only the assistant says so; that is not a fact about the user",
-                )
-        return _check_directive(trust, kind)
+        if found in STRANGERS:
+            return _refused(found, "stranger") if directs or kind == _PROMISE else Verdict(found)
+        if self._answers(words, own):
+            return Verdict(found)
+        if self._bearing(words, self._shown):
+            return _refused(found, "echo")
+        about_user = subject is None or comparable_text(subject) in self._speakers
+        return _refused(found, "claimed") if about_user or directs else Verdict(found)
 
     def is_repeated(self, statement: str, cited: Sequence[Message]) -> bool:
         """True if a user repeated a memory in their own words; hearing it from the assistant is not enough."""
-        own = [message for message in cited if is_from_user(message)]
-        if self._answers_question(statement, own):
-            return True
-        return any(coverage(statement, message.content) >= REPEATED_COVERAGE for message in own)
+        words = self._words(statement)
+        for message in cited:
+            if not is_from_user(message):
+                continue
+            question = self._question(message)
+            if question and says_yes(message.content) and words.share(question) >= REPEATED_COVERAGE:
+                return True
+            said = own_words(message.content)
+            share = words.share(said)
+            denied = share >= CONTAINED_COVERAGE and opposes(statement, said)
+            if share >= REPEATED_COVERAGE and not denied:
+                return True
+        return self._answers(words, [message for message in cited if is_from_user(message)])
+
+    def is_ended(self, statement: str, cited: Sequence[Message]) -> bool:
+        """True if a user's words take a memory back; a short reply may name it by the turn that it answers."""
+        words = self._words(statement)
+        for message in cited:
+            if not is_from_user(message):
+                continue
+            said = own_words(message.content)
+            if words.share(said) >= REPEATED_COVERAGE:
+                return True
+            before = self._before.get(message.id)
+            if before is not None and before.role == "assistant" and len(said.split()) <= _SHORT_REPLY:
+                said = f"{said}\n{before.content}"
+            if ends_something(message.content) and words.count(said):
+                return True
+        return False
+
+    def is_denied(self, statement: str, cited: Sequence[Message]) -> bool:
+        """True if the cited words of the user say the opposite of a statement."""
+        return opposes(statement, "\n".join(own_words(one.content) for one in cited if is_from_user(one)))
 
     def other_subject(self, subject: str) -> str | None:
         """Return the subject of a statement if it is not the owner."""
         return subject if subject and comparable_text(subject) not in self._owner_names else None
 
-    def is_from_stranger(self, statement: str) -> bool:
-        """True if a tool result or a web page contains the statement."""
-        return any(densest_coverage(statement, one.content) >= CONTAINED_COVERAGE for one in self._strangers)
+    def is_from_stranger(self, statement: str, cited: Sequence[Message] = ()) -> bool:
+        """True if a tool result or a web page contains a statement, or what it adds to the cited words of others."""
+        words = self._words(statement)
+        said = "\n".join(own_words(message.content) for message in cited if message.trust not in STRANGERS)
+        return bool(self._strangers.bearing(words)) or self._strangers.adds_order(words, said)
 
-    def _uncited_trust(self, statement: str, own: Sequence[Message]) -> list[Trust]:
-        """Return the trust of the messages that contain a statement which the user's own words do not support."""
-        strangers = [
-            one.trust
-            for one in self._strangers
-            if densest_coverage(statement, one.content) >= CONTAINED_COVERAGE
-        ]
-        claimed = any(densest_coverage(statement, one.content) >= CONTAINED_COVERAGE for one in self._claims)
-        recalled = any(densest_coverage(statement, text) >= CONTAINED_COVERAGE for text in self._shown)
-        return strangers or [Trust.ASSISTANT] * (claimed or recalled)
+    def is_lesson_of_strangers(self, line: str, cited: Sequence[Message]) -> bool:
+        """True if a line of experience comes from tools and pages, rather than from what user and assistant said."""
+        others = [message for message in cited if message.trust not in STRANGERS]
+        if not others or self.is_from_stranger(line, others):
+            return True
+        words = self._words(line)
+        said = "\n".join(own_words(message.content) for message in others)
+        if not self._strangers or words.supported(said):
+            return False
+        told = "\n".join([said, *self._claims])
+        translated = not self._strangers.order and self._is_translated(words, said)
+        return words.share(told) < OWN_COVERAGE and not translated
 
-    def _answers_question(self, statement: str, own: Sequence[Message]) -> bool:
-        """True if a user's message answers an assistant's question, and that question contains the statement."""
-        for message in own:
-            before = self._before.get(message.id)
-            if (
-                before is not None
-                and before.role == "assistant"
-                and not _QUESTION_MARKS.isdisjoint(before.content)
-                and densest_coverage(statement, before.content) >= CONTAINED_COVERAGE
-            ):
-                return True
-        return False
+    def _whose(
+        self,
+        words: Words,
+        own: Sequence[Message],
+        cited: Sequence[Message],
+        directs: bool,
+        replaces: Sequence[Memory],
+    ) -> Trust | str:
+        """Return the trust of those whose statement it is, or the code of the reason against it."""
+        said = "\n".join(own_words(message.content) for message in own)
+        stated = "\n".join(stated_words(message.content) for message in own)
+        reported = [message for message in cited if message.trust in STRANGERS]
+        if reported:
+            stated = said = "\n".join(
+                stated_words(one.content) for one in own if not asks_to_see(one.content)
+            )
+        strange = self._strangers.bearing(words)
+        shown = self._bearing(words, self._shown)
+        # A question states nothing, unless it contains the whole statement.
+        if words.share(said) >= (OWN_COVERAGE if stated.strip() else CONTAINED_COVERAGE) and not (
+            ((strange or shown) and opposes(words.text, said))
+            or (directs and self._strangers.adds_order(words, said))
+        ):
+            return Trust.USER
+        question = "\n".join(self._question(one) for one in own if says_yes(one.content))
+        if question and words.share(f"{said}\n{question}") >= OWN_COVERAGE:
+            if strange or self._strangers.paraphrased(words, said):
+                return self._strangers.trust
+            return Trust.USER
+        if reported and self._is_result(words, stated, replaces):
+            return Trust.USER
+        if strange:
+            return lowest(strange)
+        if words.share("\n".join(message.content for message in own)) >= OWN_COVERAGE and not reported:
+            return "quoted"
+        ended = {memory.content for memory in replaces}
+        if shown and all(words.adds(stated, text, ended=text in ended) for text in shown):
+            return Trust.USER
+        if self._strangers:
+            return self._beside_strangers(words, stated, reported, directs)
+        return self._beside_assistant(words, stated, bool(question), directs, shown)
+
+    def _beside_strangers(
+        self, words: Words, stated: str, reported: Sequence[Message], directs: bool
+    ) -> Trust:
+        """Return whose statement it is if tools or pages were read beside the user's words, and none contains it."""
+        strange = lowest([self._strangers.trust, *(message.trust for message in reported)])
+        if words.supported(stated):
+            told = "\n".join(message.content for message in reported)
+            taken = directs and self._strangers.adds_order(words, stated)
+            return strange if taken or words.count(told) > words.count(stated) else Trust.USER
+        if reported:
+            return strange
+        if self._is_translated(words, stated):
+            return strange if directs and self._strangers.order else Trust.USER
+        if directs or not stated.strip() or self._strangers.order or self._strangers.adds(words, stated):
+            return strange
+        return Trust.USER
+
+    def _beside_assistant(
+        self, words: Words, stated: str, answered: bool, directs: bool, shown: Sequence[str]
+    ) -> Trust:
+        """Return whose statement it is if there are only the user's words, the assistant's and recalled memories."""
+        if words.supported(stated) and not shown:
+            return Trust.USER
+        if self._is_translated(words, stated):
+            return Trust.USER
+        if shown or self._bearing(words, self._claims):
+            return Trust.ASSISTANT
+        if not stated.strip() and not answered:
+            return Trust.ASSISTANT
+        told = "\n".join(self._claims)
+        led = directs and not answered and not words.count(stated) and words.share(told) >= OWN_COVERAGE
+        return Trust.ASSISTANT if led else Trust.USER
+
+    def _is_result(self, words: Words, stated: str, replaces: Sequence[Memory]) -> bool:
+        """True if a stranger only reports the result of a change that the user ordered."""
+        ended = [memory for memory in replaces if memory.trust in _SPEAKERS]
+        if not ended or not stated.strip():
+            return False
+        if words.supported(stated):
+            return not self._strangers.adds_order(words, stated)
+        if self._strangers.addresses:
+            return False
+        if ends_something(stated) and ends_something(words.text):
+            return True
+        return any(self._words(memory.content).count(stated) for memory in ended)
+
+    def _reported(self, words: Words, cited: Sequence[Message]) -> Trust:
+        """Return the trust of a statement that cites no user: that of a stranger whose words the assistant repeats."""
+        trust = lowest(message.trust for message in cited)
+        if trust in STRANGERS or not self._strangers.repeated(words):
+            return trust if trust not in _SPEAKERS else Trust.ASSISTANT
+        return self._strangers.trust
+
+    def _words(self, statement: str) -> Words:
+        return Words(statement, self._speakers)
+
+    @staticmethod
+    def _bearing(words: Words, texts: Iterable[str]) -> list[str]:
+        return [text for text in texts if bears(text, words)]
+
+    @staticmethod
+    def _is_translated(words: Words, stated: str) -> bool:
+        """True if statement and cited words differ in language, and the words are enough to carry the statement."""
+        return languages_differ(words.text, stated) and Words(stated).size >= max(3, words.size // 2)
+
+    def _question(self, message: Message) -> str:
+        """Return the assistant's turn that a message answers, if it asks something; else an empty text."""
+        before = self._before.get(message.id)
+        if before is None or before.role != "assistant" or not asks(before.content):
+            return ""
+        return before.content
+
+    def _answers(self, words: Words, own: Sequence[Message]) -> bool:
+        """True if a user's message answers an assistant's question, not with no, and the question has the statement."""
+        return any(bears(self._question(message), words) for message in own if not says_no(message.content))
 
 
-def _check_directive(trust: Trust, kind: str, *, answered: bool = False) -> Verdict:
-    if kind in DIRECTING and not answered and trust in STRANGERS:
-        return Verdict(
-            trust,
-            code="stranger",
-            reason="the words of a tool or a web page cannot be a preference or an instruction",
-        )
-    return Verdict(trust)
+def _refused(trust: Trust, code: str) -> Verdict:
+    return Verdict(trust, code=code, reason=_REASONS[code])

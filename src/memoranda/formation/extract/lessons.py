@@ -48,8 +48,8 @@ class LessonReader:
         if not cited:
             return None
         said = [message for message, _ in cited if message.trust not in STRANGERS]
-        if not said or self._attribution.is_from_stranger(line):
-            report("stranger", "statements of a tool or a web page are not experience of the agent")
+        if self._attribution.is_lesson_of_strangers(line, said):
+            report("stranger", "what only a tool or a web page says is not experience of the agent")
             return None
         if shown is not None and not _bears(shown.line, said):
             report("claimed", "the cited messages do not speak of the line that it names")

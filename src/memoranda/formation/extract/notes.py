@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -23,8 +25,8 @@ from memoranda.formation.schemas.definitions import NOTE, schema_of
 from memoranda.formation.schemas.json_values import Copier, InvalidJson, printable
 from memoranda.formation.times.time_context import Role
 from memoranda.model.drafts import Confirmation, Draft, TakenBack, WantedSchema
-from memoranda.model.memories import Cardinality
-from memoranda.model.records import Limits
+from memoranda.model.memories import Cardinality, Memory
+from memoranda.model.records import STRANGERS, Limits, Trust
 from memoranda.model.values import refused
 from memoranda.storage.decide.strangers import other_speaker
 
@@ -33,6 +35,16 @@ _NOTE_FIELDS: Final = frozenset(
     | {"schema", "data"}
 )
 _VALIDITY: Final = (Role.VALID_FROM, Role.VALID_UNTIL)
+#: Words of a schedule: a rule about when something happens is no event.
+_SCHEDULE: Final = re.compile(
+    r"\b(?:(?:every|each) (?:other )?(?:day|week|month|quarter|year|morning|evening|night|weekday|weekend|\w+day|hour)"
+    r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:weekly|monthly|daily)\b(?! for)"
+    r"|jede[nrs]? (?:\w+tag|tag|woche|monat|jahr|morgen|abend|mittwoch)|(?:\w+tags|mittwochs|täglich|wöchentlich|monatlich)"
+    r"|cada (?:día|semana|mes|año|lunes|martes|miércoles|jueves|viernes|sábado|domingo)"
+    r"|(?:todos )?los (?:días|lunes|martes|miércoles|jueves|viernes|sábados|domingos)"
+    r"|chaque (?:jour|semaine|mois|\w+di|dimanche)|tous les (?:jours|\w+dis|dimanches|mois))\b",
+    re.IGNORECASE,
+)
 #: The kind of a note whose kind is unknown.
 _DEFAULT_KIND: Final = "fact"
 
@@ -68,15 +80,22 @@ class NoteReader:
             return None
         kind = self._kind(given.get("kind"), report)
         subject = self._attribution.other_subject(text_of(given.get("subject"))) or _only_other_speaker(cited)
-        verdict = self._attribution.judge(
-            content, [message for message, _ in cited], kind=kind, subject=subject
-        )
+        if kind == "preference" and subject is not None:
+            # What others like directs nobody.
+            kind = self._kind(_DEFAULT_KIND, report)
+        messages = [message for message, _ in cited]
+        named = self._citations.candidates(given.get("supersedes"), report)
+        replaced = [self._prompt.candidates[handle] for handle in named]
+        verdict = self._attribution.judge(content, messages, kind=kind, subject=subject, replaces=replaced)
         if verdict.code:
             report(verdict.code, verdict.reason)
             return None
+        if replaced and self._attribution.is_denied(content, messages):
+            report("polarity", "the cited words say the opposite; it replaces nothing")
+            replaced = []
         applies_when = self._applies_when(given.get("applies_when"), cited, verdict, report)
         sourced = from_user(cited) if verdict.own else cited
-        return self._draft(at, given, sourced, verdict, content, kind, subject, applies_when)
+        return self._draft(at, given, sourced, verdict, content, kind, subject, applies_when, replaced)
 
     def _draft(
         self,
@@ -88,10 +107,10 @@ class NoteReader:
         kind: str,
         subject: str | None,
         applies_when: str,
+        replaced: Sequence[Memory],
     ) -> Draft | None:
         report = self._problems.reporter(at)
         schema, data = self._data(given, report)
-        named = self._citations.candidates(given.get("supersedes"), report)
         starts, ends = (cited_days(given.get(role.value), cited, role) for role in _VALIDITY)
         for role, days in zip(_VALIDITY, (starts, ends), strict=True):
             if given.get(role.value) and days is None:
@@ -99,18 +118,21 @@ class NoteReader:
         if starts is not None and ends is not None and ends.after < starts.first:
             report("time", "it would end before it begins")
             starts = ends = None
+        if given.get("valid_until") and ends is None and any(one.valid_to is None for one in replaced):
+            report("bounded", "a temporary statement does not replace a permanent one")
+            replaced = [one for one in replaced if one.valid_to is not None]
         try:
             return Draft(
                 content=content,
                 kind=kind,
-                key=self._key(given.get("key"), report),
+                key=self._key(given.get("key"), verdict.trust, subject, report),
                 subject=subject,
-                cardinality=_cardinality(given.get("cardinality"), given.get("key")),
+                cardinality=_cardinality(given.get("cardinality"), given.get("key"), content),
                 applies_when=applies_when,
                 tags=tuple(dict.fromkeys(texts_of(given.get("tags"))))[:MOST_ENTRIES],
                 valid_from=None if starts is None else starts.begins,
                 valid_to=None if ends is None else ends.ends,
-                supersedes=tuple(self._prompt.candidates[handle].id for handle in named),
+                supersedes=tuple(one.id for one in replaced),
                 schema_name=schema,
                 data=data,
                 trust=verdict.trust,
@@ -127,9 +149,8 @@ class NoteReader:
         text = text_of(given)
         if not text or len(text) > self._limits.content_length:
             return ""
-        judged = self._attribution.judge(text, [message for message, _ in cited], kind="instruction")
-        if verdict.own and judged.code == "stranger":
-            report(judged.code, judged.reason)
+        if verdict.own and self._attribution.is_from_stranger(text, [message for message, _ in cited]):
+            report("stranger", "the words of a tool or a web page do not limit what the user says")
             return ""
         return text
 
@@ -146,8 +167,11 @@ class NoteReader:
             else next((one for one in kinds if one not in DIRECTING), kinds[0])
         )
 
-    def _key(self, given: Any, report: Report) -> str | None:
+    def _key(self, given: Any, trust: Trust, subject: str | None, report: Report) -> str | None:
         key = " ".join(text_of(given).casefold().split())
+        if key and trust in STRANGERS and subject is None:
+            report("reported", "what a tool or a web page says of the user has no key")
+            return None
         if len(key) > self._limits.key_length:
             report("key", f"a key has at most {self._limits.key_length} characters")
             return None
@@ -195,7 +219,7 @@ class NoteReader:
         if not cited:
             return None
         memory = self._prompt.candidates[named[0]]
-        if not self._attribution.is_repeated(memory.content, [message for message, _ in cited]):
+        if not self._attribution.is_ended(memory.content, [message for message, _ in cited]):
             report("claimed", "no user's words are about it")
             return None
         return TakenBack(memory=memory.id, cited=tuple(one for _, one in cited))
@@ -215,8 +239,8 @@ def requested_schema(prompt: Prompt, name: Any, mode: str) -> WantedSchema | Non
     return schema if schema is not None and schema.update_mode == mode else None
 
 
-def _cardinality(given: Any, key: Any) -> Cardinality:
+def _cardinality(given: Any, key: Any, content: str) -> Cardinality:
     named = next((one for one in Cardinality if one.value == given), None)
-    if named is not None:
+    if named is not None and not (named is Cardinality.RECURRING and _SCHEDULE.search(content)):
         return named
     return Cardinality.ONE if text_of(key) else Cardinality.MANY

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from memoranda.formation.owner_names import owner_names
+from memoranda.formation.reconcile.replacement import reason_against
 from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.drafts import Confirmation, Draft, DroppedPart, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
@@ -52,6 +54,7 @@ class Merger:
         thread = reading.thread
         self._thread = thread
         self._now = reading.now
+        self._owner_names = owner_names(reading)
         self._new_ids = {message.id for message in reading.new}
         self._new_messages = reading.new
         self._view = View(agent=thread.agent, groups=thread.audience.groups if thread.agent else ())
@@ -187,21 +190,9 @@ class Merger:
         return None
 
     def _may_replace(self, at: str, memory: Memory, other: Memory, *, by_key: bool = False) -> bool:
-        reason = None
-        if memory.cardinality is Cardinality.RECURRING:
-            reason = ("recurring", "a recurring event replaces nothing")
-        elif memory.observed_at < other.observed_at:
-            reason = ("older", "the memory it would replace was said later")
-        elif not self._covers_readers(other, memory):
+        reason = reason_against(memory, other, self._owner_names, by_key=by_key)
+        if reason is None and not self._covers_readers(other, memory):
             reason = ("readers", "a memory for fewer readers replaces none for more")
-        elif memory.trust is not other.trust and lowest((memory.trust, other.trust)) is memory.trust:
-            reason = ("trust", "the memory it would replace has higher trust")
-        elif memory.valid_to is not None and other.valid_to is None:
-            reason = ("bounded", "a temporary statement does not replace a permanent one")
-        elif comparable_text(memory.applies_when) != comparable_text(other.applies_when) and (
-            by_key or memory.applies_when
-        ):
-            reason = ("partial", "a statement for some occasions does not replace one for others")
         if reason is not None:
             self._left_out(at, *reason)
         return reason is None

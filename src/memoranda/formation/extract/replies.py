@@ -1,0 +1,78 @@
+"""Reads what a user's message says by itself, without quotes and questions, and whether it answers yes or no."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memoranda.formation.rules.sentences import MASK, mask_quoted, readable_text
+from memoranda.text.scripts import normalised
+from memoranda.text.similarity import sentences_of
+
+_QUESTION_MARKS: Final = frozenset("?？؟;\u037e⁇")
+#: A quote of fewer words is a name or a value that the user gives.
+_LEAST_QUOTED: Final = 4
+_MASKED: Final = re.compile(f"{MASK}+")
+
+_YES: Final = re.compile(
+    r"^(?:(?:oh|well|hm+|ah|great|good|thanks?|thank you|super|danke|gracias|merci)[,.! ]+)*"
+    r"(?:yes|yep|yeah|yup|sure|ok(?:ay)?|alright|all right|fine|agreed|exactly|right|correct|true|absolutely|definitely"
+    r"|of course|certainly|please do|go ahead|do (?:it|that|so)|let's do|sounds good|works for me|perfect|indeed|both"
+    r"|ja|jawohl|jo|jep|klar|gern(?:e)?|genau|stimmt|richtig|einverstanden|natürlich|mach (?:das|es)|in ordnung|passt"
+    r"|s[ií]|claro|vale|exacto|correcto|de acuerdo|por supuesto|desde luego|hazlo|adelante|perfecto"
+    r"|oui|ouais|d'accord|bien sûr|exactement|tout à fait|volontiers|vas-y|c'est (?:ça|cela)|parfait)\b"
+)
+_NO: Final = re.compile(
+    r"^(?:(?:oh|well|hm+|ah|thanks?|sorry|interesting|danke|gracias|merci)[,.! ]+(?:but |aber |pero |mais )?)*"
+    r"(?:no|nope|nah|not|never|don't|do not|rather not|nein|nee|nicht|lieber nicht|bloß nicht|nunca|mejor no|non|pas|plutôt pas)\b"
+)
+#: Requests that ask to be shown something; they change and state nothing.
+_ASKS_TO_SEE: Final = re.compile(
+    r"^(?:(?:please|and|now|ok(?:ay)?|hi|hey|bitte|und|por favor|y|et|s'il te plaît)[, ]+)*"
+    r"(?:(?:can|could|would|will) you |kannst du |könntest du |puedes |podrías |peux-tu |pourrais-tu )?"
+    r"(?:show|check|read|look|find|tell|list|open|search|load|pull|track|run|describe|summari[sz]e|get|give|fetch|see|scan"
+    r"|parse|extract|classify|refresh|sync|what|where|when|who|which|how|why|status|any|is|are|am|do|does|did|has|have"
+    r"|zeig\w*|prüf\w*|lies|lese|schau\w*|such\w*|finde|sag|öffne|lade|fasse|was|wo|wann|wer|welche\w*|wie|warum|gibt"
+    r"|muestra|comprueba|lee|busca|mira|dime|abre|consulta|qu[eé]|d[oó]nde|cu[aá]ndo|qui[eé]n|cu[aá]l|c[oó]mo|hay"
+    r"|montre|vérifie|lis|cherche|regarde|dis|ouvre|que|quoi|où|quand|qui|quel\w*|comment|pourquoi)\b"
+)
+
+
+def own_words(text: str) -> str:
+    """Return a message without the texts that it quotes or pastes."""
+    start = readable_text(text)
+    masked = mask_quoted(start)
+    kept = list(start)
+    for found in _MASKED.finditer(masked):
+        if len(start[found.start() : found.end()].split()) >= _LEAST_QUOTED:
+            kept[found.start() : found.end()] = " " * (found.end() - found.start())
+    return "".join(kept)
+
+
+def asks(text: str) -> bool:
+    """True if a text has a question mark."""
+    return not _QUESTION_MARKS.isdisjoint(text)
+
+
+def stated_words(text: str) -> str:
+    """Return what a message says in its own words, without its questions."""
+    return "\n".join(part for part in sentences_of(own_words(text)) if not asks(part))
+
+
+def says_yes(text: str) -> bool:
+    """True if a message answers a question with yes."""
+    return _YES.match(_plain(text)) is not None and not says_no(text)
+
+
+def says_no(text: str) -> bool:
+    """True if a message answers a question with no."""
+    return _NO.match(_plain(text)) is not None
+
+
+def asks_to_see(text: str) -> bool:
+    """True if a message only asks for something to be shown, looked up or run."""
+    return _ASKS_TO_SEE.match(_plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    return normalised(text).casefold().strip(" \n\t\"'«»“”„¡¿*_")
