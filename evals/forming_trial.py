@@ -27,6 +27,7 @@ if not __package__:
 
 import memoranda
 from evals.sessions import sessions_of
+from memoranda.errors import ModelDown
 from memoranda.formation import run as running
 from memoranda.formation.extract import by_model
 from memoranda.model.drafts import DroppedPart
@@ -60,6 +61,8 @@ class Answers:
     ended: list[str] = field(default_factory=list)
     again: int = 0
     missing: list[str] = field(default_factory=list)
+    #: What to do about the first question without an answer.
+    waiting: str = ""
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Return the stored answer with today's handles."""
@@ -71,6 +74,8 @@ class Answers:
         file = self.folder / f"{name}.json"
         if not file.exists():
             self._note_question(name, request)
+            if self.waiting:
+                raise ModelDown(self.waiting)
             return self._said("{}")
         stored = json.loads(file.read_text("utf-8"))
         text = stored["answer"] if isinstance(stored["answer"], str) else json.dumps(stored["answer"])
@@ -86,6 +91,7 @@ class Answers:
     def _note_question(self, name: str, request: ModelRequest) -> None:
         if not self.asking:
             self.missing.append(name)
+        if not self.asking or self.waiting:
             return
         given = self.folder / f"{name}.answer.txt"
         shown = dict(_ENTRY.findall(request.content))
@@ -95,7 +101,8 @@ class Answers:
             (self.folder / f"{name}.json").write_text(text + "\n", "utf-8")
             given.unlink()
             (self.folder / f"{name}.request.txt").unlink(missing_ok=True)
-            raise Unanswered(f"{name} was taken; ask again for the next question")
+            self.waiting = f"{name} was taken; ask again for the next question"
+            return
         faults = "\n".join(f"- {fault}" for one in request.earlier for fault in one.faults)
         handed = (
             f"\n\nYour answer was:\n{request.earlier[-1].answer}\n\nThis cannot be used:\n{faults}"
@@ -105,7 +112,7 @@ class Answers:
         outline = f"Answer with one JSON object and nothing else; a name alone is a text: {answer_outline(request.answer_schema)}"
         told = f"{request.instructions}\n\n{outline}\n\n#####\n\n{request.content}{handed}\n"
         (self.folder / f"{name}.request.txt").write_text(told, "utf-8")
-        raise Unanswered(f"read {name}.request.txt, and write {name}.answer.txt beside it")
+        self.waiting = f"read {name}.request.txt, and write {name}.answer.txt beside it"
 
     def _translated(self, text: str, shown: Mapping[str, str], request: ModelRequest) -> str:
         """Return an answer with the handles that today's question has for the same texts."""
@@ -193,6 +200,8 @@ async def form(talk: Mapping[str, Any], answers: Answers) -> Formed:
                     await thread.close("completed")
                 clock.now += _SILENCE
                 await book.drain()
+                if answers.waiting:
+                    raise Unanswered(answers.waiting)
             page = await book.list(owner, types="memory", limit=1000, view="owner")
             lines = await book.experience.list(agent)
             episodes = await book.episodes.list(owner, view="owner")
