@@ -90,9 +90,9 @@ async def test_a_variable_that_nothing_reads_is_refused(
     monkeypatch.setenv("MEMORANDA_DEBUG", "")
     async with memoranda.open("memory://"):
         pass
-    monkeypatch.setenv(variable, "secret")
+    monkeypatch.setenv(variable, "its value")
     error = await refused()
-    assert error.field == variable and "secret" not in str(error)
+    assert error.field == variable and "its value" not in str(error)
     with pytest.raises(InvalidInput, match=words):
         raise error
 

@@ -18,6 +18,7 @@ from memoranda.model.messages import Episode, Message, SummariseThread, Thread
 from memoranda.model.records import Limits, Owner, Record, View
 from memoranda.model.values import NAME_LENGTH, canonical, request_digest, text_fault
 from memoranda.ports import Clock, Records
+from memoranda.secrets.modes import SecretsMode
 from memoranda.storage.decide.thread_changes import cut
 from memoranda.text.terms import pack_text
 
@@ -28,14 +29,16 @@ _LONG = 50_000
 class Door:
     """The only way to write records: it checks each change before the engine applies it."""
 
-    def __init__(self, records: Records, limits: Limits, clock: Clock) -> None:
+    def __init__(self, records: Records, limits: Limits, clock: Clock, secrets: SecretsMode = "hide") -> None:
         self._records = records
         self.limits = limits
         self.clock = clock
+        #: What is done with secrets: only ``mask`` changes what is written.
+        self.secrets: SecretsMode = secrets
 
     def within(self, limits: Limits) -> Door:
         """Return a door with these limits."""
-        return self if limits is self.limits else Door(self._records, limits, self.clock)
+        return self if limits is self.limits else Door(self._records, limits, self.clock, self.secrets)
 
     async def write(
         self,
@@ -54,6 +57,8 @@ class Door:
         """Check changes, compute their search terms, and apply all of them or none."""
         if operation is not None:
             _check_operation(operation)
+        if self.secrets == "mask":
+            changes, request = await self._masked(changes, request, given=operation is not None)
         self._check(changes)
         ready = await self._with_terms(changes)
         batch = c.Batch(
@@ -77,6 +82,19 @@ class Door:
             receipt = await self._records.apply(batch)
         telemetry.count("writes")
         return receipt
+
+    async def _masked(
+        self, changes: Sequence[c.Change], request: Any, *, given: bool
+    ) -> tuple[Sequence[c.Change], Any]:
+        """Return changes with masks in place of secrets, and so the request if its digest is stored."""
+        # Most books store secrets as they are, and need none of this.
+        from memoranda.secrets.masked_changes import masked_change  # noqa: PLC0415
+        from memoranda.secrets.masks import masked_data  # noqa: PLC0415
+
+        def mask() -> tuple[Sequence[c.Change], Any]:
+            return list(map(masked_change, changes)), masked_data(request) if given else request
+
+        return await asyncio.to_thread(mask) if sum(map(_length, changes)) > _LONG else mask()
 
     def _check(self, changes: Sequence[c.Change]) -> None:
         limits = self.limits

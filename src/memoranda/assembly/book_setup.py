@@ -37,6 +37,7 @@ from memoranda.models import NONE, ModelsSettings
 from memoranda.models import find as find_models
 from memoranda.ports import Clock, Embedder, Engine, Models
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
+from memoranda.secrets.modes import SecretsMode, SecretsSettings
 from memoranda.settings import read_file, refuse_former, refuse_unknown, settings
 from memoranda.text.similarity import clear_similarity_caches
 from memoranda.text.terms import RULE, forget_words
@@ -68,11 +69,12 @@ class _Given:
     models: ModelsSettings
     embedding: EmbeddingSettings
     sharing: SharingSettings
+    secrets: SecretsSettings
 
 
 #: The sections that a settings file may have.
 _SECTIONS = frozenset(
-    {"budgets", "embedding", "forming", "limits", "models", "recall", "retention", "sharing"}
+    {"budgets", "embedding", "forming", "limits", "models", "recall", "retention", "secrets", "sharing"}
 )
 #: Variables of the command line, which belong to no section; opening a book reads none of them.
 SHELL_VARIABLES = ("book", "debug")
@@ -126,6 +128,7 @@ def open(
     embed: Any = AUTO,
     models: Any = AUTO,
     audience: Literal["self", "group", "global"] | None = None,
+    secrets: SecretsMode | None = None,
 ) -> Opening:
     """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
 
@@ -141,6 +144,9 @@ def open(
     ``audience`` says who reads what an agent writes without naming an audience: the agent alone (``self``, the default),
     its groups, or all agents of the owner (``global``). It comes before the setting ``sharing.default``, and after an
     agent's own.
+    ``secrets`` says what is done with keys, passwords, numbers of cards and the like: ``hide`` (the default) keeps records
+    whole and shows models masks, ``mask`` stores masks in place of secrets, ``keep`` does nothing. It comes before the
+    setting ``secrets.mode``.
     """
     return Opening(
         address=address,
@@ -154,6 +160,7 @@ def open(
         embed=embed,
         models=models,
         audience=audience,
+        secrets=secrets,
     )
 
 
@@ -170,9 +177,10 @@ async def _open(
     embed: Any,
     models: Any,
     audience: str | None,
+    secrets: str | None,
 ) -> Book:
     _refuse(address, tenant, limits, worker=worker, read_only=read_only)
-    given = _given(config, limits, audience)
+    given = _given(config, limits, audience, secrets)
     asked = await _models_of(models, given.models)
     embedder = await find(embed, given.embedding)
     engine, found = await find_book(address, create=create, read_only=read_only)
@@ -225,7 +233,7 @@ def _book(
         # Formation is imported by the first job that needs it: most programs and commands open a book without one.
         from memoranda.assembly.formation_setup import former_of, handlers  # noqa: PLC0415
 
-        settings = (given.limits, given.forming, given.budgets)
+        settings = (given.limits, given.forming, given.budgets, given.secrets.mode)
         return handlers(former_of(engine, finder, maker, models, who_forms, *settings, tenant, clock))
 
     kinds = (*FORMING, QUIET)
@@ -233,7 +241,7 @@ def _book(
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     book = Book(
         engine,
-        Door(engine, given.limits, clock),
+        Door(engine, given.limits, clock, given.secrets.mode),
         finder,
         Worker(engine, work, clock, left=partial(who_forms.left, kinds, whole=True)),
         tenant=tenant,
@@ -260,7 +268,8 @@ def _summarising(
     async def summarise(owner: Owner, thread: UUID) -> TaskSummary:
         from memoranda.assembly.formation_setup import summaries_of  # noqa: PLC0415
 
-        made = summaries_of(engine, finder, models, given.limits, given.forming, given.budgets, tenant, clock)
+        given_settings = (given.limits, given.forming, given.budgets, given.secrets.mode)
+        made = summaries_of(engine, finder, models, *given_settings, tenant, clock)
         return await made.of(owner, thread)
 
     return summarise
@@ -306,8 +315,10 @@ def _refuse(
     refuse_former_file(address)
 
 
-def _given(config: str | Path | None, limits: Limits | None, audience: str | None) -> _Given:
-    """Read the settings of the file and the environment; limits and audience given by the caller take precedence."""
+def _given(
+    config: str | Path | None, limits: Limits | None, audience: str | None, secrets: str | None
+) -> _Given:
+    """Read the settings of the file and the environment; what the caller gives takes precedence."""
     refuse_former(_SECTIONS)
     refuse_unknown(_SECTIONS, SHELL_VARIABLES)
     file = read_file(config, _SECTIONS) if config is not None else {}
@@ -320,6 +331,7 @@ def _given(config: str | Path | None, limits: Limits | None, audience: str | Non
         models=settings("models", ModelsSettings, file),
         embedding=settings("embedding", EmbeddingSettings, file),
         sharing=settings("sharing", SharingSettings, file).preferring(audience),
+        secrets=settings("secrets", SecretsSettings, file).preferring(secrets),
     )
 
 

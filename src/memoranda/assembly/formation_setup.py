@@ -22,6 +22,7 @@ from memoranda.model.messages import Message
 from memoranda.model.records import Limits
 from memoranda.ports import Clock, Engine, Finder, Models
 from memoranda.recall.context.composer import choose, is_users_turn
+from memoranda.secrets.modes import SecretsMode
 from memoranda.text.token_count import estimate
 from memoranda.worker import Handler
 
@@ -40,11 +41,12 @@ def former_of(
     limits: Limits,
     settings: FormingSettings,
     budgets: Budgets,
+    secrets: SecretsMode,
     tenant: str,
     clock: Clock,
 ) -> FormationRunner:
     """Build the object that forms the threads of a book (turns their messages into memories)."""
-    door, reader, model_calls = _parts(engine, finder, maker, models, limits, budgets, tenant, clock)
+    door, reader, model_calls = _parts(engine, finder, maker, models, limits, budgets, secrets, tenant, clock)
     closer = Closer(door, reader, model_calls, _window_start)
     quiet = QuietThreads(door, reader)
     return FormationRunner(
@@ -59,11 +61,12 @@ def summaries_of(
     limits: Limits,
     settings: FormingSettings,
     budgets: Budgets,
+    secrets: SecretsMode,
     tenant: str,
     clock: Clock,
 ) -> TaskSummaries:
     """Build the object that summarises threads on demand."""
-    door, reader, model_calls = _parts(engine, finder, None, models, limits, budgets, tenant, clock)
+    door, reader, model_calls = _parts(engine, finder, None, models, limits, budgets, secrets, tenant, clock)
     return TaskSummaries(door, reader, model_calls, settings)
 
 
@@ -74,12 +77,13 @@ def _parts(
     models: Models | None,
     limits: Limits,
     budgets: Budgets,
+    secrets: SecretsMode,
     tenant: str,
     clock: Clock,
 ) -> tuple[Door, ThreadReader, ModelCalls | None]:
     wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
-    door = Door(engine, wide, clock)
-    reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users)
+    door = Door(engine, wide, clock, secrets)
+    reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users, secrets)
     if models is None:
         return door, reader, None
     return door, reader, ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock, engine)

@@ -69,6 +69,8 @@ from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, Re
 from memoranda.model.values import new_id
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.composer import Context
+from memoranda.secrets.masks import masked_hits
+from memoranda.secrets.modes import SecretsMode
 from memoranda.text.token_count import Count
 from memoranda.worker import Worker
 
@@ -156,6 +158,11 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
     def no_vectors_because(self) -> str:
         """The reason why recall compares no vectors; empty if it does."""
         return self.embeddings.no_vectors_because
+
+    @property
+    def secrets(self) -> SecretsMode:
+        """The mode in which this book treats secrets: ``hide``, ``mask`` or ``keep``."""
+        return self.door.secrets
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -254,6 +261,8 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
             now=self.door.clock(),
         )
         found = await self.embeddings.search(find, question, asked, chosen)
+        if self.door.secrets != "keep":
+            await masked_hits(found)
         if not found:
             await log_narrow_view(self.engine, party, view, filter, "recall")
         return found
@@ -340,9 +349,13 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
 
     # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def export(self, owner: str | Owner | None = None) -> AsyncIterator[str]:
-        """Yield the lines of an export of the book, or of one owner."""
-        return self.transfer.export(None if owner is None else as_owner(owner, self.tenant))
+    def export(self, owner: str | Owner | None = None, *, masked: bool = False) -> AsyncIterator[str]:
+        """Yield the lines of an export of the book, or of one owner.
+
+        With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be imported.
+        """
+        party = None if owner is None else as_owner(owner, self.tenant)
+        return self.transfer.export(party, masked=as_flag(masked, "masked"))
 
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None

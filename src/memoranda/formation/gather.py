@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 from memoranda.errors import EmbeddingFailed
 from memoranda.formation.extract.by_rules import Wanted
 from memoranda.formation.formation_settings import agent_named
 from memoranda.formation.reconcile.lesson_lines import lines_to_show
+from memoranda.formation.reconcile.listed_sources import listing
 from memoranda.formation.reconcile.reconciler import CurrentRecords
 from memoranda.formation.schemas.definitions import EXPERIENCE, FormationSchema, schemas_for_agent
 from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
@@ -36,6 +37,8 @@ from memoranda.model.records import (
 from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.model.values import Name
 from memoranda.ports import Finder, MakesVectors, Records
+from memoranda.secrets.masks import shown
+from memoranda.secrets.modes import SecretsMode
 from memoranda.text.token_count import estimate
 
 #: The actor of all changes by formation.
@@ -99,7 +102,13 @@ class ThreadReader:
     """Reads a thread and what forming it needs: the owner's records that all its readers may see; the agent's experience."""
 
     def __init__(
-        self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str, users: int
+        self,
+        records: Records,
+        finder: Finder,
+        vectors: MakesVectors | None,
+        tenant: str,
+        users: int,
+        secrets: SecretsMode = "hide",
     ) -> None:
         self._records = records
         self._finder = finder
@@ -107,11 +116,12 @@ class ThreadReader:
         #: Users that must have taught a line of experience before it serves others.
         self._users = users
         self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+        self._secrets = secrets
 
     async def thread(self, owner: Owner, id: UUID) -> Thread | None:
         """Return the current thread."""
         found = (await self._records.get(owner, WHOLE, [id])).get(id)
-        return found if isinstance(found, Thread) else None
+        return next(iter(shown([found], self._secrets)), None) if isinstance(found, Thread) else None
 
     async def excerpt(self, thread: Thread, after: int, through: int | None = None) -> Excerpt:
         """Return the messages after one message number, up to another, with a few earlier turns as context."""
@@ -124,7 +134,7 @@ class ThreadReader:
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
                 break
-        read = [message for message in reversed(read) if through is None or message.seq <= through]
+        read = shown((one for one in reversed(read) if through is None or one.seq <= through), self._secrets)
         before = [message for message in read if message.seq <= after]
         return Excerpt(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
 
@@ -158,24 +168,26 @@ class ThreadReader:
         thread, view = excerpt.thread, reading_view(excerpt.thread)
         learns = any(schema.due and schema.name == EXPERIENCE.name for schema in schemas)
         learnt = await self._experience(thread) if learns else ()
+        lines = lines_to_show(learnt, thread.owner, self._users, excerpt.new)
         return Reading(
             thread=thread,
             messages=tuple(
                 ReadMessage(message=message, context=place < len(excerpt.context))
                 for place, message in enumerate(_never_back((*excerpt.context, *excerpt.new)))
             ),
-            profiles=await self._profiles(thread, view),
+            profiles=tuple(shown(await self._profiles(thread, view), self._secrets)),
             summary=thread.summary,
-            experience=lines_to_show(learnt, thread.owner, self._users, excerpt.new),
+            experience=tuple(shown(lines, self._secrets)),
             schemas=schemas,
             now=now,
             language=language,
+            keeps_secrets=self._secrets == "keep",
         )
 
     async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
         """Return the data of a prompt with the memories that the excerpt may repeat, correct or replace."""
         found = await self._candidates(excerpt, reading_view(excerpt.thread), reading.now)
-        return reading.model_copy(update={"candidates": found})
+        return reading.model_copy(update={"candidates": tuple(shown(found, self._secrets))})
 
     async def with_statements(self, reading: Reading, wanted: Wanted) -> Reading:
         """Return what was read, with the owner's statements that the new messages may end: formed ones, not pinned."""
@@ -187,7 +199,7 @@ class ThreadReader:
         for value in wanted.values:
             close = await self._find_memories(thread.owner, view, value, HELD, reading.now)
             found |= {one.id: one for one in close}
-        candidates = tuple(one for one in found.values() if _is_formed_statement(one))
+        candidates = tuple(shown((one for one in found.values() if _is_formed_statement(one)), self._secrets))
         return reading.model_copy(update={"candidates": candidates})
 
     async def source_texts(self, reading: Reading) -> dict[UUID, str]:
@@ -196,7 +208,7 @@ class ThreadReader:
         found = (
             await self._records.get(reading.thread.owner, reading_view(reading.thread), ids) if ids else {}
         )
-        return {one.id: one.content for one in those_of(Message, found.values())}
+        return {one.id: one.content for one in shown(those_of(Message, found.values()), self._secrets)}
 
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
         """Return the records that results may affect: similar memories, those with the same key, their successors."""
@@ -330,22 +342,6 @@ def _never_back(messages: Iterable[Message]) -> Iterator[Message]:
             continue
         latest = message.observed_at if latest is None else max(latest, message.observed_at)
         yield message if message.observed_at == latest else message.changed(observed_at=latest)
-
-
-def listing(record: _M, found: list[tuple[UUID, UUID]]) -> _M:
-    """Return a record that lists these of its unlisted sources, too; it is only compared, and never stored."""
-    if isinstance(record, Memory):
-        return cast(_M, record.changed(sources=(*record.sources, *(source for _, source in found))))
-    if not isinstance(record, ProfileDocument):
-        return record
-    more: dict[UUID, list[UUID]] = {}
-    for group, source in found:
-        more.setdefault(group, []).append(source)
-    grounds = {
-        name: tuple((*entry, *(source for part in entry for source in more.get(part, ()))) for entry in held)
-        for name, held in record.grounds.items()
-    }
-    return cast(_M, record.changed(grounds=grounds))
 
 
 def _is_formed_statement(memory: Memory) -> bool:

@@ -57,6 +57,8 @@ class Reading(Value):
     kinds: tuple[Name, ...] = DEFAULT_KINDS
     #: True if the episode that is asked for is only prepared, for the case that the thread stays quiet.
     prepares_episode: bool = False
+    #: True if secrets stay in what is formed; otherwise everything read here has masks in their place.
+    keeps_secrets: bool = False
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

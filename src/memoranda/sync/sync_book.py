@@ -17,6 +17,7 @@ from memoranda.book.input import Who
 from memoranda.book.verb_fields import spelled_out
 from memoranda.model.records import Audience, Owner
 from memoranda.recall.context.composer import Context
+from memoranda.secrets.modes import SecretsMode
 from memoranda.sync.background_loop import Loop, SyncPart, blocking
 from memoranda.sync.sync_parts import (
     SyncAdmin,
@@ -71,6 +72,11 @@ class SyncBook(SyncPart):
     def no_vectors_because(self) -> str:
         """The reason why recall compares no vectors; empty if it does."""
         return self.book.no_vectors_because
+
+    @property
+    def secrets(self) -> SecretsMode:
+        """The mode in which this book treats secrets: ``hide``, ``mask`` or ``keep``."""
+        return self.book.secrets
 
     def __enter__(self) -> Self:
         return self
@@ -203,9 +209,12 @@ class SyncBook(SyncPart):
         )
         return self._run(made)
 
-    def export(self, owner: str | Owner | None = None) -> Iterator[str]:
-        """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop at once."""
-        return self._each(self.book.export(owner))
+    def export(self, owner: str | Owner | None = None, *, masked: bool = False) -> Iterator[str]:
+        """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop at once.
+
+        With ``masked`` it is for people to read: secrets are masked, and it cannot be imported.
+        """
+        return self._each(self.book.export(owner, masked=masked))
 
     def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
         """Iterate over asynchronous lines, reading a batch at a time."""

@@ -6,10 +6,19 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 from uuid import UUID
 
 from memoranda.book.admin.book_copy import PAGE, pages, pieces_of
+from memoranda.book.admin.export_lines import (
+    FOR_READING,
+    FORMAT,
+    FORMAT_VERSION,
+    check_head,
+    each_line,
+    parsed_line,
+    refuse_file,
+)
 from memoranda.book.admin.pending_threads import make_due
 from memoranda.book.services import Forming
 from memoranda.door import Door, pack_terms
@@ -20,42 +29,9 @@ from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from memoranda.ports import Engine
+from memoranda.secrets.masks import masked_record
 from memoranda.storage import export as export_format
 from memoranda.text.terms import RULE
-
-
-async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
-    """Yield an export's lines from an iterable, asynchronous or not."""
-    if isinstance(lines, AsyncIterable):
-        async for line in lines:
-            yield line
-    elif isinstance(lines, Iterable) and not isinstance(lines, (str, bytes)):
-        for line in lines:
-            yield line
-    else:
-        raise InvalidInput("lines: give the lines of an export, one by one", field="lines")
-
-
-def parsed_line(text: object) -> dict[str, Any] | str:
-    """Parse one line of an export; return the parsed line, or a text that says why it is invalid."""
-    if not isinstance(text, str):
-        return "no text"
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError) as exc:
-        return f"no JSON: {exc}"
-    if not isinstance(line, dict) or not isinstance(line.get("line"), str):
-        return "not a line of an export"
-    return line
-
-
-#: What the first line of an export says that it is, and what exports of the product's earlier name said.
-FORMAT = "memoranda"
-FORMATS = (FORMAT, "commonplace")
-#: Since version 2 the lines of owners have digests.
-FORMAT_VERSION = 2
-_FIRST_VERSION = 1
-
 
 #: The order in which records of several types can be taken in, each resting only on what came before.
 _ORDER = {
@@ -122,22 +98,26 @@ class Transfer:
         self._tenant = tenant
         self._forming = forming
 
-    async def export(self, owner: Owner | None = None) -> AsyncIterator[str]:
-        """Yield a book, or one owner's part of it, as JSON Lines."""
+    async def export(self, owner: Owner | None = None, *, masked: bool = False) -> AsyncIterator[str]:
+        """Yield a book, or one owner's part of it, as JSON Lines; if it is ``masked``, for people to read only."""
         if owner is not None and owner.tenant != self._tenant:
             raise NotAllowed(
                 f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"
             )
         secret = (await self._engine.whereabouts()).secret
         head = {"line": "head", "format": FORMAT, "version": FORMAT_VERSION, "tenant": self._tenant}
-        yield json.dumps({**head, "key": export_format.key_name(secret)})
-        if owner is None:
+        yield json.dumps({**head, **(FOR_READING if masked else {"key": export_format.key_name(secret)})})
+        if owner is None and not masked:
             yield json.dumps(export_format.book_line(await self._book()), ensure_ascii=False)
         exported = 0
         for party in [owner] if owner is not None else await self._engine.owners(self._tenant):
             whole = await self._engine.owner_pieces(party)
             if whole is not None:
                 exported += 1
+                if masked:
+                    for line in export_format.owner_lines(whole, private=False, showing=masked_record):
+                        yield json.dumps(line, ensure_ascii=False)
+                    continue
                 era = str(UUID(bytes=whole.frame.era))
                 for line in export_format.owner_lines(whole, private=owner is None):
                     digest = export_format.line_digest(secret, era, json.loads(json.dumps(line)))
@@ -210,7 +190,7 @@ class _Intake:
     async def take(self, number: int, text: str) -> None:
         """Process one line of the export."""
         if number == 1:
-            self._key = _check_head(text).get("key")
+            self._key = check_head(text).get("key")
             return
         if isinstance(text, str) and not text.strip():
             return
@@ -250,7 +230,7 @@ class _Intake:
     def finish(self, number: int) -> None:
         """End the import; ``number`` is the number of the export's last line."""
         if number == 0:
-            _check_head("")
+            check_head("")
         self._leave_unended()
         if not self._ended:
             self._error(
@@ -284,7 +264,7 @@ class _Intake:
         try:
             book = export_format.parse_book(line)
         except InvalidInput as exc:
-            _refuse_file(f"line {number}: {str(exc).removeprefix('line 1: ')}")
+            refuse_file(f"line {number}: {str(exc).removeprefix('line 1: ')}")
         self._secret = book.secret
         await self._engine.adopt_book(book.secret, [era.pieces() for era in book.eras], book.tombstones)
 
@@ -334,6 +314,9 @@ class _Intake:
 
     async def _adopt(self, dump: export_format.OwnerDump, secret: bytes) -> bool:
         """Import an owner whole; False if this book has, or had, the owner or any of the owner's records."""
+        if self._door.secrets == "mask":
+            # Whole, its records would come with their secrets; one by one they pass the door.
+            return False
         if secret != self._secret:
             dump = dump.without_keys()
         try:
@@ -380,16 +363,3 @@ class _Intake:
 
 def _place(version: export_format.DumpedVersion) -> tuple[int, UUID]:
     return _ORDER.get(version.record.type, len(_ORDER)), version.record.id
-
-
-def _refuse_file(reason: str) -> NoReturn:
-    raise InvalidInput(f"file: {reason}", field="file")
-
-
-def _check_head(text: object) -> dict[str, Any]:
-    head = parsed_line(text)
-    if isinstance(head, str) or head["line"] != "head" or head.get("format") not in FORMATS:
-        _refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
-    if head.get("version") not in (_FIRST_VERSION, FORMAT_VERSION):
-        _refuse_file(f"export format {head.get('version')}; this program reads up to {FORMAT_VERSION}")
-    return head

@@ -36,6 +36,7 @@ from memoranda.recall.context.composer import (
     turns_since_silence,
 )
 from memoranda.recall.context.echoes import Echo, Echoes
+from memoranda.secrets.masks import shown
 from memoranda.text.token_count import Count
 
 
@@ -246,7 +247,8 @@ class Contexts:
         if thread is not None:
             scans.append(Scan(owner, view, itself(thread), None, 1))
             scans.append(Scan(owner, view, turns_of(thread), None, page_of(budget)))
-        pages = await self._services.engine.scans(scans)
+        found, mode = await self._services.engine.scans(scans), self._services.door.secrets
+        pages = [replace(page, records=tuple(shown(page.records, mode, native=False))) for page in found]
         users = self._services.door.limits.experience_min_users
         read = [record for page in pages[1:] for record in page.records]
         turns: list[Message] = []
@@ -269,7 +271,7 @@ class Contexts:
             ),
             episodes=those_of(Episode, read),
             learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],
-            turns=turns,
+            turns=shown(turns, mode, native=False),
             turns_whole=whole,
             thread=next(iter(those_of(Thread, read)), None),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -12,11 +12,12 @@ from memoranda.book.services import Services
 from memoranda.errors import NotFound
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import Owner, RecordType, View, those_of
+from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.values import canonical
 from memoranda.ports import Scan
 from memoranda.recall.context.composer import Window, is_users_turn, turns_since_silence
 from memoranda.recall.context.first_steps import BEYOND, LEADING, Measure, fit, leading
+from memoranda.secrets.masks import shown
 from memoranda.text.token_count import Count, estimate
 
 #: Turns that are read at a time: one for so many tokens of the budget, so few at least and so many at most.
@@ -67,15 +68,22 @@ async def window(services: Services, owner: Owner, view: View, thread: UUID, ask
         ]
     )
     read, whole = await newest_turns(services, owner, view, thread, asked.budget, cost, first=first)
-    turns = turns_since_silence(read, services.door.clock(), asked.max_gap)
+    said = shown(read, services.door.secrets, native=False)
+    for stored, one in zip(read, said, strict=True):
+        if one is not stored:
+            # A mask is longer or shorter than what it hides.
+            costs.pop(one.id, None)
+    turns = turns_since_silence(said, services.door.clock(), asked.max_gap)
     whole = whole and len(turns) == len(read)
     # After a silence with nothing said since, the window is empty.
-    began = those_of(Message, opening.records) if turns else []
+    began = shown(those_of(Message, opening.records), services.door.secrets, native=False) if turns else []
 
     limits = Measure(asked.budget, asked.limit, cost)
     summary = asked.summary
     if summary is None:
-        summary = "" if whole and limits.fits(turns) else _summary_of(found)
+        summary = (
+            "" if whole and limits.fits(turns) else _summary_of(shown(found.records, services.door.secrets))
+        )
     spent = counter(summary) if summary else 0
     kept = summary if spent <= asked.budget else ""
     chosen = None
@@ -143,8 +151,8 @@ def itself(thread: UUID) -> Filter:
     return Filter(types=frozenset({RecordType.THREAD}), thread=thread)
 
 
-def _summary_of(page: Page) -> str:
-    return next((thread.summary for thread in those_of(Thread, page.records)), "")
+def _summary_of(records: Sequence[Record]) -> str:
+    return next((thread.summary for thread in those_of(Thread, records)), "")
 
 
 def turns_of(thread: UUID) -> Filter:

@@ -33,18 +33,25 @@ from memoranda.model.records import PASSAGE_TYPES, Owner
     metavar="FILE",
     help="Write to a new file instead of standard output.",
 )
-def export_command(session: Session, party: Owner | None, words: Sequence[str], output: Path | None) -> None:
+@click.option(
+    "--masked",
+    is_flag=True,
+    help="Write masks in place of passwords, keys, card numbers and the like: for reading, not for import.",
+)
+def export_command(
+    session: Session, party: Owner | None, words: Sequence[str], output: Path | None, masked: bool
+) -> None:
     """Write the book, or one owner's part of it, as JSON Lines.
 
     The export of a whole book holds the secret under which the book keeps digests: guard it as you guard the book.
     """
-    session.run(_export(session, party, output))
+    session.run(_export(session, party, output, masked=masked))
 
 
-async def _export(session: Session, party: Owner | None, output: Path | None) -> None:
+async def _export(session: Session, party: Owner | None, output: Path | None, *, masked: bool) -> None:
     async with session.reading() as book:
         await _check_owner(book, party)
-        lines = book.export(party)
+        lines = book.export(party, masked=masked)
         if output is None:
             guarded = sys.stdout.isatty()
             async for line in lines:

@@ -81,7 +81,9 @@ class Portion(Value):
 
     def payload(self) -> Mapping[str, Any]:
         """Return the portion as it is stored with the job."""
-        return self.model_dump(mode="json")
+        # Earlier versions read a portion without the field where it is not set.
+        unset = None if self.reading.keeps_secrets else {"reading": {"keeps_secrets"}}
+        return self.model_dump(mode="json", exclude=unset)
 
     def with_answer(self, answer: ModelAnswer) -> Self:
         """Return the portion with one more answer of the model."""

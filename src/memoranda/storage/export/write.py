@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -24,19 +24,29 @@ _log = logging.getLogger("memoranda.export")
 _Version = tuple[UUID, int | None]
 
 
-def owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
+#: Makes of a record what an export shows of it.
+Showing = Callable[[Record], Record]
+
+
+def owner_lines(
+    whole: OwnerPieces, *, private: bool, showing: Showing | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the lines of an owner's part in an export; the last one counts the others by kind.
 
     With ``private`` they hold the digests of operations, which only a book with the same key understands.
     """
     counts: Counter[str] = Counter()
-    for line in _owner_lines(whole, private=private):
+    for line in _owner_lines(whole, private, showing or _unchanged):
         counts[line["line"]] += 1
         yield line
     yield {"line": "end", "counts": dict(sorted(counts.items()))}
 
 
-def _owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
+def _unchanged(record: Record) -> Record:
+    return record
+
+
+def _owner_lines(whole: OwnerPieces, private: bool, showing: Showing) -> Iterator[dict[str, Any]]:
     frame = whole.frame
     assert frame.names is not None
     owner, era = owner_of(*frame.names), UUID(bytes=frame.era)
@@ -51,7 +61,7 @@ def _owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any
         yield _entry_line(_without(entry_of((0, *entry, frame.era, None), owner), damaged), private=private)
     for piece in whole.records:
         if UUID(bytes=piece.key) not in gone:
-            yield from _record_lines(piece, owner, damaged)
+            yield from _record_lines(piece, owner, damaged, showing)
     for piece in whole.records:
         if piece.use is not None and UUID(bytes=piece.key) not in gone:
             strength, used_at, count = piece.use
@@ -86,7 +96,9 @@ def _without(entry: Entry, damaged: Set[_Version]) -> Entry:
     return replace(entry, lines=tuple(lines)) if damaged else entry
 
 
-def _record_lines(piece: RecordPiece, owner: Owner, damaged: Set[_Version]) -> Iterator[dict[str, Any]]:
+def _record_lines(
+    piece: RecordPiece, owner: Owner, damaged: Set[_Version], showing: Showing
+) -> Iterator[dict[str, Any]]:
     """Yield the export lines of a record: earlier versions that still have content, then the current one."""
     row = StoredRow(*piece.row)
     id = UUID(bytes=row.id)
@@ -94,9 +106,9 @@ def _record_lines(piece: RecordPiece, owner: Owner, damaged: Set[_Version]) -> I
         if old.body and (id, old.version) not in damaged:
             audience = audience_of(*old.readers)
             version = decode(row.type, id, owner, audience, old.version, old.recorded_at, old.body)
-            yield _version_line("version", version, old.position)
+            yield _version_line("version", showing(version), old.position)
     record = decode(row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body)
-    line = _version_line("record", record, piece.position)
+    line = _version_line("record", showing(record), piece.position)
     if record.type is RecordType.THREAD:
         line["tail"] = row.seq
     if piece.unlisted:

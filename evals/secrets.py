@@ -1,0 +1,97 @@
+"""Secrets that are found, and text that is hidden wrongly: ``--data PATH [--json] [--show N]``, on a labelled set of turns."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+if not __package__:
+    # When run as a file, Python finds this folder first, whose modules would hide those of the standard library.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from memoranda.secrets.detection import find_secrets
+from memoranda.secrets.spans import Secret
+
+
+def read(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """Read the turns of a set: JSON Lines with ``text``, ``secrets`` (start, end, class), and perhaps ``optional`` spans."""
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def measure(turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the turns with a span marked wrongly, and the secrets that are wholly covered, by class.
+
+    A span is wrong if it touches no labelled secret and no span that the set calls optional.
+    """
+    wrong, covered, there, missed = [], Counter[str](), Counter[str](), []
+    for turn in turns:
+        found = find_secrets(turn["text"])
+        labelled = [*turn["secrets"], *turn.get("optional", ())]
+        if any(not any(_touch(one, each) for each in labelled) for one in found):
+            wrong.append(turn)
+        for secret in turn["secrets"]:
+            there[secret["class"]] += 1
+            if any(one.start <= secret["start"] and secret["end"] <= one.end for one in found):
+                covered[secret["class"]] += 1
+            else:
+                missed.append({**turn, "missed": secret})
+    return {
+        "turns": len(turns),
+        "turns_marked_wrongly": len(wrong),
+        "one_in": len(turns) / len(wrong) if wrong else None,
+        "secrets": sum(there.values()),
+        "covered": _share(sum(covered.values()), sum(there.values())),
+        "classes": {
+            name: {"secrets": there[name], "covered": _share(covered[name], there[name])}
+            for name in sorted(there)
+        },
+        "wrong": wrong,
+        "missed": missed,
+    }
+
+
+def _touch(one: Secret, span: Mapping[str, Any]) -> bool:
+    return one.start < int(span["end"]) and int(span["start"]) < one.end
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _table(found: Mapping[str, Any], show: int) -> str:
+    rows = [
+        f"{found['turns']} turns, {found['turns_marked_wrongly']} with a span marked wrongly",
+        f"{found['secrets']} secrets, {found['covered'] or 0:.1%} wholly covered",
+    ]
+    rows += [
+        f"  {name:<14}{one['secrets']:>6}{one['covered']:>9.1%}" for name, one in found["classes"].items()
+    ]
+    rows += [f"wrong: {turn['text']!r}" for turn in found["wrong"][:show]]
+    rows += [f"missed: {turn['missed']} {turn['text']!r}" for turn in found["missed"][:show]]
+    return "\n".join(rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure a labelled set, and print the figures; no text is printed unless ``--show`` asks for it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--data", type=Path, required=True, help="JSON Lines, made by somebody who does not know the rules"
+    )
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--show", type=int, default=0, metavar="N", help="print the first N faults of each sort"
+    )
+    given = parser.parse_args(arguments)
+    with given.data.open(encoding="utf-8") as lines:
+        found = measure(read(lines))
+    figures = {name: value for name, value in found.items() if name not in ("wrong", "missed")}
+    print(json.dumps(figures, indent=2) if given.json else _table(found, given.show))
+
+
+if __name__ == "__main__":
+    main()

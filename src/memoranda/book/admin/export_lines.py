@@ -1,0 +1,66 @@
+"""The lines of an export: how they are read one by one, and what the first one says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import Any, NoReturn
+
+from memoranda.errors import InvalidInput
+
+
+async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
+    """Yield an export's lines from an iterable, asynchronous or not."""
+    if isinstance(lines, AsyncIterable):
+        async for line in lines:
+            yield line
+    elif isinstance(lines, Iterable) and not isinstance(lines, (str, bytes)):
+        for line in lines:
+            yield line
+    else:
+        raise InvalidInput("lines: give the lines of an export, one by one", field="lines")
+
+
+def parsed_line(text: object) -> dict[str, Any] | str:
+    """Parse one line of an export; return the parsed line, or a text that says why it is invalid."""
+    if not isinstance(text, str):
+        return "no text"
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        return f"no JSON: {exc}"
+    if not isinstance(line, dict) or not isinstance(line.get("line"), str):
+        return "not a line of an export"
+    return line
+
+
+#: What the first line of an export says that it is, and what exports of the product's earlier name said.
+FORMAT = "memoranda"
+FORMATS = (FORMAT, "commonplace")
+#: Since version 2 the lines of owners have digests.
+FORMAT_VERSION = 2
+_FIRST_VERSION = 1
+
+
+#: What the first line of an export says where secrets are masked.
+FOR_READING = {"masked": True, "note": "for reading only: secrets are masked, and it cannot be imported"}
+
+
+def refuse_file(reason: str) -> NoReturn:
+    """Raise InvalidInput: the file is no export that can be imported."""
+    raise InvalidInput(f"file: {reason}", field="file")
+
+
+def check_head(text: object) -> dict[str, Any]:
+    """Return the first line of an export; raise InvalidInput if it is of something else, or was made for reading only."""
+    head = parsed_line(text)
+    if isinstance(head, str) or head["line"] != "head" or head.get("format") not in FORMATS:
+        refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
+    if head.get("version") not in (_FIRST_VERSION, FORMAT_VERSION):
+        refuse_file(f"export format {head.get('version')}; this program reads up to {FORMAT_VERSION}")
+    if head.get("masked"):
+        refuse_file(
+            "this export is for reading only: masks stand in place of secrets, and an import would store the masks; give an export "
+            "that was made without --masked (masked=True)"
+        )
+    return head
