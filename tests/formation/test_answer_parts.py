@@ -92,9 +92,9 @@ def test_a_note_of_a_schema_of_ones_own_is_held_to_it():
     )
     reading = talk(("user", "Joanne is my friend"), schemas=(*SCHEMAS, schema))
     good, bad = (
-        formed(reading, {"notes": [note("Joanne is a friend", "m1", schema="Friend", data=data)]}).notes[0]
+        formed(reading, {"notes": [note("Joanne is a friend", "m1", schema="Friend", data=data)]})
         for data in ({"name": "Joanne"}, {"name": 7})
     )
 
-    assert (good.schema_name, good.data) == ("Friend", {"name": "Joanne"})
-    assert (bad.schema_name, bad.data) == (None, None)
+    assert (good.notes[0].schema_name, good.notes[0].data) == ("Friend", {"name": "Joanne"})
+    assert bad.notes == () and [(one.code, one.mendable) for one in bad.left_out] == [("data", True)]

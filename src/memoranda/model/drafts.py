@@ -122,6 +122,10 @@ class Draft(_Resting):
     valid_to: Moment | None = None
     #: Candidates whose place it takes.
     supersedes: tuple[UUID, ...] = Field(default=(), max_length=100)
+    #: The candidate whose document ``data`` carries on: fields that nobody named stay as they were there.
+    carries: UUID | None = None
+    #: The sources of what changes in this document, one entry for each change.
+    changed_by: tuple[tuple[UUID, ...], ...] = ()
     #: The name of the schema it follows; ``data`` is the structured part.
     schema_name: Name | None = None
     data: Document | None = None

@@ -146,6 +146,13 @@ class DaySpan(Value):
         return self.first < other.after and other.first < self.after
 
 
+def _is_among(id: Any, gone: Container[UUID]) -> bool:
+    try:
+        return UUID(id) in gone
+    except (TypeError, ValueError, AttributeError):
+        return False
+
+
 class Memory(Record):
     """One statement worth keeping. Its content never changes; a correction is a newer memory."""
 
@@ -247,10 +254,24 @@ class Memory(Record):
     def following(self, earlier: Record) -> Any:
         return self.changed(past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier))
 
+    def _grounds_without(self, gone: Container[UUID]) -> list[list[Any]]:
+        """Return what is left of the sources of each part of a document: of the earlier statement, and of each change."""
+        parts = self.data.get("grounds") if isinstance(self.data, dict) and "document" in self.data else None
+        listed = parts if isinstance(parts, list) else []
+        return [
+            [one for one in part if not _is_among(one, gone)]
+            for part in listed
+            if part and isinstance(part, list)
+        ]
+
     def without(self, gone: Container[UUID]) -> Memory | None:
         """Return this statement without erased sources and earlier versions, or None if no source is left."""
         grounds = self.stands_on()
         if grounds and all(ground in gone for ground in grounds):
+            return None
+        left_of_parts = self._grounds_without(gone)
+        if not all(left_of_parts):
+            # Its document and its words cannot be told apart by their sources.
             return None
         sources = tuple(source for source in self.sources if source not in gone)
         thread = None if self.thread is None or self.thread in gone else self.thread
@@ -260,6 +281,7 @@ class Memory(Record):
             past=(),
             quotes=quotes_of(self.quotes, sources),
             thread=thread,
+            data={**self.data, "grounds": left_of_parts} if left_of_parts else self.data,
         )
         return left
 

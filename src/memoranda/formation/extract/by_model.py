@@ -26,6 +26,7 @@ from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE
 from memoranda.formation.schemas.json_values import InvalidJson, printable
 from memoranda.model.drafts import (
     Confirmation,
+    Draft,
     DroppedPart,
     Formed,
     ProfilePatch,
@@ -59,7 +60,7 @@ class _AnswerReader:
         self._citations = Citations(prompt)
         self._attribution = Attribution(prompt.reading)
         self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems)
-        self._patches = PatchReader(prompt, self._citations, self._attribution, self._problems)
+        self._patches = PatchReader(prompt, limits, self._citations, self._attribution, self._problems)
         self._lessons = LessonReader(prompt, self._citations, self._attribution, self._problems)
 
     def read(self, value: Any) -> Formed:
@@ -89,12 +90,13 @@ class _AnswerReader:
             for at, given in self._entries(value, "retracts", NOTE.name)
             if (denied := self._notes.retraction(at, given))
         ]
+        patches, changed = self._patches.read(self._entries(value, "patches", None))
         lessons = self._entries(value, "experience", EXPERIENCE.name)
         return Formed(
-            notes=tuple(notes),
+            notes=(*notes, *changed),
             confirmations=tuple({one.memory: one for one in reversed(again)}.values()),
             taken_back=tuple({one.memory: one for one in reversed(back)}.values()),
-            patches=self._patches.read(self._entries(value, "patches", None)),
+            patches=patches,
             experience=tuple(made for at, given in lessons if (made := self._lessons.lesson(at, given))),
             episode=self._episode(value.get(_EPISODE)),
             title=title_of(text_of(value.get(_TITLE))),
@@ -207,6 +209,15 @@ def _with_new(first: tuple[About, ...], again: tuple[About, ...], mended: bool) 
     return (*first, *(one for one in again if mended and one.memory not in known))
 
 
+def _with_notes(
+    first: tuple[Draft, ...], again: tuple[Draft, ...], mended: bool, patched: bool
+) -> tuple[Draft, ...]:
+    """Return the notes with those of the newer answer; of a document that both change, the newer change."""
+    newer = [n for n in again if (patched if n.changed_by else mended) and n not in first]
+    changed = {n.carries for n in newer if n.changed_by}
+    return (*(n for n in first if not (n.changed_by and n.carries in changed)), *newer)
+
+
 def _with_operations(
     first: tuple[ProfilePatch, ...], again: tuple[ProfilePatch, ...]
 ) -> tuple[ProfilePatch, ...]:
@@ -227,7 +238,7 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
 
     return first.model_copy(
         update={
-            "notes": (*first.notes, *(n for n in again.notes if mended("notes") and n not in first.notes)),
+            "notes": _with_notes(first.notes, again.notes, mended("notes"), mended("patches")),
             "confirmations": _with_new(first.confirmations, again.confirmations, mended("repeats")),
             "taken_back": _with_new(first.taken_back, again.taken_back, mended("retracts")),
             "patches": _with_operations(first.patches, again.patches if mended("patches") else ()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Any, Final
+from uuid import UUID
 
 from pydantic import ValidationError
 
@@ -73,7 +74,8 @@ class NoteReader:
             report("field", f"{printable(name)} is not a field of a note; a model gives no ids and no times")
         content = text_of(given.get("content"))
         if not content or len(content) > self._limits.content_length:
-            report("content", f"a note needs content of at most {self._limits.content_length} characters")
+            reason = f"a note needs content of at most {self._limits.content_length} characters"
+            report("content", reason, mendable=not content)
             return None
         cited = self._citations.read(given.get("sources"), report)
         if not cited:
@@ -110,7 +112,10 @@ class NoteReader:
         replaced: Sequence[Memory],
     ) -> Draft | None:
         report = self._problems.reporter(at)
-        schema, data = self._data(given, report)
+        follows = self._data(given, replaced, report)
+        if follows is None:
+            return None
+        schema, data, carries = follows
         starts, ends = (cited_days(given.get(role.value), cited, role) for role in _VALIDITY)
         for role, days in zip(_VALIDITY, (starts, ends), strict=True):
             if given.get(role.value) and days is None:
@@ -135,6 +140,7 @@ class NoteReader:
                 supersedes=tuple(one.id for one in replaced),
                 schema_name=schema,
                 data=data,
+                carries=carries,
                 trust=verdict.trust,
                 observed_at=max(message.observed_at for message, _ in cited),
                 language=text_of(given.get("language"))[:35] or None,
@@ -177,26 +183,44 @@ class NoteReader:
             return None
         return key or None
 
-    def _data(self, given: dict[str, Any], report: Report) -> tuple[str | None, dict[str, Any] | None]:
-        """Return the schema and the data of a note that follows a schema, if the data is valid."""
+    def _data(
+        self, given: dict[str, Any], replaced: Sequence[Memory], report: Report
+    ) -> tuple[str | None, dict[str, Any] | None, UUID | None] | None:
+        """Return the schema and the data of a note that follows one, and the memory whose fields it carries on.
+
+        None if the data does not follow it: such a note goes back to the model, and is never kept as a plain one.
+        """
         name = given.get("schema")
-        if name is None:
-            return None, None
+        if name is None or (name == NOTE.name and not given.get("data")):
+            return None, None, None
         schema = requested_schema(self._prompt, name, "insert")
         if schema is None:
-            report("unknown", f"no schema {printable(name)} for notes was asked for")
-            return None, None
+            report(
+                "unknown",
+                f"no schema {printable(name)} for notes was asked for",
+                mendable=bool(given.get("data")),
+            )
+            return None if given.get("data") else (None, None, None)
         try:
             data = Copier().copy(given.get("data"))
         except InvalidJson as exc:
-            report("data", f"data {exc}")
-            return None, None
-        faults = schema_of(schema).shape.faults(data)
+            report("data", f"data {exc}", mendable=True)
+            return None
+        shape = schema_of(schema).shape
+        earlier = [
+            (one.id, document) for one in replaced if (document := document_of(one, schema.name)) is not None
+        ]
+        carries = None
+        if len(earlier) == 1 and isinstance(data, dict) and not earlier[0][1].keys() <= data.keys():
+            # Fields that the note does not name stay as they are.
+            data, carries = {**earlier[0][1], **data}, earlier[0][0]
+        data = shape.completed(data)
+        faults = shape.faults(data)
         if faults or not isinstance(data, dict):
             reason = f"{faults[0].at} {faults[0].reason}" if faults else "is not an object"
-            report("data", f"data {printable(reason)}")
-            return None, None
-        return schema.name, data
+            report("data", f"data {printable(reason)}", mendable=True)
+            return None
+        return schema.name, data, carries
 
     def repeat(self, at: str, given: dict[str, Any]) -> Confirmation | None:
         """Return a confirmation of a memory if a user repeated it; otherwise report why not."""
@@ -229,6 +253,14 @@ def _only_other_speaker(cited: Sourced) -> str | None:
     """Return the speaker of a note without a subject if only people other than the owner said it."""
     speakers = [other_speaker(message) for message, _ in from_user(cited)]
     return speakers[0] if speakers and None not in speakers else None
+
+
+def document_of(memory: Memory, schema: str | None = None) -> dict[str, Any] | None:
+    """Return the document of a memory that follows a schema, or None; ``schema`` names the only one that counts."""
+    data = memory.data if isinstance(memory.data, dict) else {}
+    document = data.get("document")
+    named = isinstance(data.get("schema"), str) and schema in (None, data["schema"])
+    return document if named and isinstance(document, dict) else None
 
 
 def requested_schema(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:

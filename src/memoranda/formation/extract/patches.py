@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,14 +16,16 @@ from memoranda.formation.extract.citations import (
     Sourced,
     from_user,
 )
-from memoranda.formation.extract.notes import requested_schema
+from memoranda.formation.extract.notes import document_of, requested_schema
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.schemas.definitions import schema_of
 from memoranda.formation.schemas.json_patch import OPERATIONS, apply_patch
 from memoranda.formation.schemas.json_values import InvalidJson, printable, read_json
 from memoranda.formation.schemas.validation import Shape
-from memoranda.model.drafts import ProfilePatch, WantedSchema
-from memoranda.model.memories import Cited
+from memoranda.model.drafts import Draft, ProfilePatch, WantedSchema
+from memoranda.model.memories import Cited, Memory
+from memoranda.model.records import Limits, lowest
+from memoranda.model.values import comparable
 from memoranda.storage.decide.strangers import other_speaker
 from memoranda.text.similarity import coverage
 
@@ -37,6 +40,8 @@ class _Patch:
     """The operations on one document that were read so far, with the sources of each."""
 
     schema: WantedSchema
+    #: The memory whose document it is; None for a profile document.
+    memory: Memory | None = None
     operations: list[dict[str, Any]] = field(default_factory=list)
     sources: list[tuple[UUID, ...]] = field(default_factory=list)
     cited: dict[tuple[UUID, str], Cited] = field(default_factory=dict)
@@ -51,39 +56,92 @@ class PatchReader:
     """Reads patches of documents."""
 
     def __init__(
-        self, prompt: Prompt, citations: Citations, attribution: Attribution, problems: Problems
+        self,
+        prompt: Prompt,
+        limits: Limits,
+        citations: Citations,
+        attribution: Attribution,
+        problems: Problems,
     ) -> None:
         self._prompt = prompt
+        self._limits = limits
         self._citations = citations
         self._attribution = attribution
         self._problems = problems
 
-    def read(self, entries: Iterable[tuple[str, dict[str, Any]]]) -> tuple[ProfilePatch, ...]:
-        """Return one patch for each document, from any number of them in the answer; report what is left out."""
-        made: dict[str, _Patch] = {}
+    def read(
+        self, entries: Iterable[tuple[str, dict[str, Any]]]
+    ) -> tuple[tuple[ProfilePatch, ...], tuple[Draft, ...]]:
+        """Return one patch for each profile document, and a note for each memory whose document changes.
+
+        An answer may have any number of patches of a document; what is left out is reported.
+        """
+        made: dict[str | UUID, _Patch] = {}
         for at, given in entries:
-            name = given.get("schema")
-            schema = requested_schema(self._prompt, name, "patch")
-            if schema is None:
-                reason = (
-                    f"{printable(name)} is not a document that was asked for" if name else "it has no schema"
-                )
-                self._problems.add(at, "unknown", reason, mendable=not name)
+            target = self._target(at, given)
+            if target is None:
                 continue
-            patch = made.get(schema.name, _Patch(schema))
+            schema, memory = target
+            document: str | UUID = schema.name if memory is None else memory.id
+            patch = made.get(document) or _Patch(schema, memory)
             kept = [*self._operations(at, given, schema)]
             if kept and self._applies(at, patch, kept):
-                made[schema.name] = patch
+                made[document] = patch
                 for _, operation, cited in kept:
                     patch.add(operation, cited)
-        return tuple(
-            ProfilePatch(
-                schema_name=one.schema.name,
-                operations=tuple(one.operations),
-                cited=tuple(one.cited.values()),
-                sources_of=tuple(one.sources),
-            )
-            for one in made.values()
+        profiles = tuple(_profile_patch(one) for one in made.values() if one.memory is None)
+        return profiles, tuple(self._note(one, one.memory) for one in made.values() if one.memory)
+
+    def _target(self, at: str, given: Mapping[str, Any]) -> tuple[WantedSchema, Memory | None] | None:
+        """Return the schema that a patch follows, and the memory if it changes the document of one."""
+        report, name = self._problems.reporter(at), given.get("schema")
+        if given.get("memory") is None:
+            schema = requested_schema(self._prompt, name, "patch")
+            if schema is None:
+                other = name is not None and requested_schema(self._prompt, name, "insert") is None
+                reason = (
+                    "is not a document that was asked for" if other else "names neither memory nor document"
+                )
+                report("unknown", f"{printable(name or 'it')} {reason}", mendable=not other)
+            return None if schema is None else (schema, None)
+        named = self._citations.candidates(given["memory"], report)
+        memory = self._prompt.candidates[named[0]] if named else None
+        schema = None
+        if memory is not None and document_of(memory) is not None:
+            schema = requested_schema(self._prompt, memory.data["schema"], "insert")
+        if memory is None or schema is None or name not in (None, schema.name):
+            reason = f"no memory with a document of {printable(name or 'a schema')} was shown under that name"
+            report("unknown", reason, mendable=True)
+            return None
+        return schema, memory
+
+    def _note(self, patch: _Patch, memory: Memory) -> Draft:
+        """Return the statement that replaces one whose document was patched."""
+        shape, before = schema_of(patch.schema).shape, document_of(memory) or {}
+        document = shape.completed(apply_patch(before, patch.operations, shape).document)
+        messages = {message.id: message for message in self._prompt.messages.values()}
+        said = [messages[one.message] for one in patch.cited.values()]
+        key = memory.key
+        if key is not None and memory.subject is not None:
+            key = key.removeprefix(f"{memory.subject}: ")
+        return Draft(
+            content=reworded(memory.content, before, document)[: self._limits.content_length],
+            kind=memory.kind,
+            key=key,
+            subject=memory.subject,
+            cardinality=memory.cardinality,
+            applies_when=memory.applies_when,
+            tags=memory.tags,
+            valid_to=memory.valid_to,
+            supersedes=(memory.id,),
+            schema_name=patch.schema.name,
+            data=document,
+            carries=memory.id,
+            changed_by=tuple(dict.fromkeys(patch.sources)),
+            trust=lowest(message.trust for message in said),
+            observed_at=max(message.observed_at for message in said),
+            language=memory.language,
+            cited=tuple(patch.cited.values()),
         )
 
     def _operations(
@@ -152,8 +210,7 @@ class PatchReader:
 
     def _applies(self, at: str, patch: _Patch, kept: Sequence[tuple[int, dict[str, Any], Sourced]]) -> bool:
         """True if the operations can be applied to the document that the model saw, after those before them."""
-        document = self._prompt.reading.profile(patch.schema.name)
-        body, pinned = (None, ()) if document is None else (document.body, document.pinned)
+        body, pinned = self._shown(patch)
         earlier = len(patch.operations)
         operations = [*patch.operations, *(operation for _, operation, _ in kept)]
         messages = {one.message for _, _, cited in kept for _, one in cited} | {
@@ -173,6 +230,40 @@ class PatchReader:
             self._problems.add(place, "patch" if mendable else "pinned", reason, mendable=mendable)
         return not patched.faults and patched.changed
 
+    def _shown(self, patch: _Patch) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+        """Return the document that the model saw, and its pinned fields."""
+        if patch.memory is not None:
+            return document_of(patch.memory), ()
+        document = self._prompt.reading.profile(patch.schema.name)
+        return (None, ()) if document is None else (document.body, document.pinned)
+
+
+def _profile_patch(patch: _Patch) -> ProfilePatch:
+    return ProfilePatch(
+        schema_name=patch.schema.name,
+        operations=tuple(patch.operations),
+        cited=tuple(patch.cited.values()),
+        sources_of=tuple(patch.sources),
+    )
+
+
+def reworded(content: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return the words of a statement after a change of its document: each changed text or number is replaced or added."""
+    for name, value in after.items():
+        was = before.get(name)
+        if comparable(was) == comparable(value) or isinstance(value, (dict, bool)) or value in (None, []):
+            continue
+        said = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        old = re.escape(str(was)) if isinstance(was, (str, int, float)) and str(was).strip() else None
+        found, times = content, 0
+        if old is not None:
+            found, times = re.subn(rf"(?<!\w){old}(?!\w)", said.replace("\\", r"\\"), content)
+        content = found if times else f"{content.rstrip('.')}; {name.replace('_', ' ')}: {said}"
+    for name in before:
+        if name not in after:
+            content = f"{content.rstrip('.')}; no {name.replace('_', ' ')}"
+    return content
+
 
 def fitted(operation: dict[str, Any], shape: Shape) -> dict[str, Any] | None:
     """Return an operation that fits a document in form: its field by its own name, one value as the item of a list.
@@ -184,6 +275,8 @@ def fitted(operation: dict[str, Any], shape: Shape) -> dict[str, Any] | None:
         return operation
     first, *rest = path[1:].split("/")
     name = shape.field_named(first.replace("~1", "/").replace("~0", "~"))
+    if rest and first in ("data", "document") and not shape.defines((first,)):
+        return fitted({**operation, "path": "/" + "/".join(rest)}, shape)
     if name is None:
         return None
     path = "/" + "/".join((name.replace("~", "~0").replace("/", "~1"), *rest))

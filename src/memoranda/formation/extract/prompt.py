@@ -22,6 +22,8 @@ from memoranda.text.token_count import Count, estimate
 #: Shares of the budget for memories, and for profile and experience each.
 _OF_MEMORIES: Final = 0.25
 _OF_DOCUMENTS: Final = 0.15
+#: The most characters of a memory's document that is shown; a longer one cannot be patched.
+_DOCUMENT: Final = 2_000
 #: Shares of the budget for context messages, and for any single message.
 _OF_CONTEXT: Final = 0.1
 _OF_ONE: Final = 0.5
@@ -212,7 +214,7 @@ def _known_blocks(
     """Return the prompt's blocks of stored records, and the memories and lines of experience in them by handle."""
     kept = _fitting(
         reading.candidates,
-        lambda memory: writer.line(_memory_label(memory), _memory_text(memory)),
+        lambda memory: writer.line(_memory_label(memory), _memory_text(memory, reading)),
         budget * _OF_MEMORIES,
     )
     candidates = {f"c{place}": memory for place, (memory, _) in enumerate(kept, start=1)}
@@ -258,9 +260,18 @@ def _own_key(memory: Memory) -> str:
     return key if memory.subject is None else key.removeprefix(f"{memory.subject}: ")
 
 
-def _memory_text(memory: Memory) -> str:
+def _memory_text(memory: Memory, reading: Reading) -> str:
+    """Return a memory's words, and its document as JSON if it has one that may be patched now."""
+    applies = f" (applies when: {memory.applies_when})" if memory.applies_when else ""
+    data = memory.data if isinstance(memory.data, dict) else {}
+    schema, document = data.get("schema"), data.get("document")
+    if not isinstance(schema, str) or not isinstance(document, dict) or reading.due(schema) is None:
+        return memory.content + applies
+    shown = json.dumps(document, ensure_ascii=False)
     return (
-        f"{memory.content} (applies when: {memory.applies_when})" if memory.applies_when else memory.content
+        f"{memory.content}{applies} {schema}: {shown}"
+        if len(shown) <= _DOCUMENT
+        else memory.content + applies
     )
 
 

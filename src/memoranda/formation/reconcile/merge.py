@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from memoranda.formation.owner_names import owner_names
@@ -116,6 +117,10 @@ class Merger:
         losers = [
             one for one in self._active() if one.id in draft.supersedes and self._may_replace(at, memory, one)
         ]
+        if draft.carries is not None and draft.carries not in {one.id for one in losers}:
+            # Beside the statement whose fields it carries on, it would say them twice.
+            self._left_out(at, "stale", "the memory whose document it changes holds no more, or stays")
+            return
         if duplicate is not None and duplicate.id in self._state.made:
             self._replace(_combined(duplicate, memory), losers)
         elif duplicate is not None and lowest((duplicate.trust, memory.trust)) is memory.trust:
@@ -226,6 +231,7 @@ class Merger:
             key = f"{draft.subject}: {key}"
         if key is not None and len(key) > self._limits.key_length:
             key = None
+        carried = () if draft.carries is None else (draft.carries,)
         single = draft.cardinality is not Cardinality.ONE or key is not None
         return Memory(
             id=self._id_of("note", place),
@@ -238,18 +244,29 @@ class Merger:
             cardinality=draft.cardinality if single else Cardinality.MANY,
             key=key,
             applies_when=draft.applies_when,
-            data=None if draft.data is None else {"schema": draft.schema_name, "document": draft.data},
+            data=_data(draft),
             tags=draft.tags,
             agent=self._thread.agent,
             thread=self._thread.id,
             valid_from=draft.valid_from,
             valid_to=draft.valid_to,
             observed_at=draft.observed_at,
-            sources=draft.sources,
+            sources=(*carried, *draft.sources),
             quotes=draft.quotes,
             language=draft.language,
             trust=draft.trust,
         )
+
+
+def _data(draft: Draft) -> dict[str, Any] | None:
+    """Return the data of a statement that follows a schema; with the sources of each part if it carries on a document."""
+    if draft.data is None:
+        return None
+    data = {"schema": draft.schema_name, "document": draft.data}
+    if draft.carries is None:
+        return data
+    parts = ((draft.carries,), *(draft.changed_by or (draft.sources,)))
+    return {**data, "grounds": [[str(source) for source in part] for part in parts]}
 
 
 def _by_trust(memory: Memory) -> tuple[int, UUID]:

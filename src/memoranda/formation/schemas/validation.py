@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -303,7 +304,6 @@ _CHECKS: dict[str, _KeywordCheck] = {
         (dict,), lambda fields, limit: len(fields) <= limit, "has more fields than {limit}"
     ),
 }
-
 #: The keywords that are checked.
 CHECKED_KEYWORDS = frozenset({*_CHECKS, "type"})
 
@@ -321,6 +321,20 @@ class Shape:
     def faults(self, document: Any, limit: int = 100) -> tuple[Fault, ...]:
         """Return the faults of a document."""
         return document_faults(self._root, document, limit)
+
+    def completed(self, value: Any, path: tuple[str, ...] = ()) -> Any:
+        """Return a value with the default of each field that is not there and has one; null is none."""
+        if isinstance(value, list):
+            return [self.completed(one, (*path, str(place))) for place, one in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        defaults = {
+            name: deepcopy(field["default"])
+            for at in self._at(path)
+            for name, field in at.get("properties", {}).items()
+            if name not in value and isinstance(field, Mapping) and field.get("default") is not None
+        }
+        return {**{name: self.completed(inner, (*path, name)) for name, inner in value.items()}, **defaults}
 
     def types_at(self, path: tuple[str, ...]) -> frozenset[str]:
         """Return the JSON types that the schema names for a path; empty if it names none."""
@@ -342,8 +356,7 @@ class Shape:
         """Return the field of a document that a name means, whatever its case and signs; None if there can be none."""
         places = self._at(())
         names = {each for at in places for each in at.get("properties", {})}
-        closed = any(at.get("additionalProperties") is False for at in places)
-        if name in names or not closed:
+        if name in names or not any(at.get("additionalProperties") is False for at in places):
             return name
         plain = "".join(filter(str.isalnum, name)).casefold()
         meant = [each for each in names if "".join(filter(str.isalnum, each)).casefold() == plain]
