@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.text.scripts import folded
+from memoranda.text.scripts import folded, pieces
 from memoranda.text.stopwords import HANGUL_STOPS, PARTICLES, SPACELESS_STOPS, STOP_WORDS
 from memoranda.text.terms import MOST_ALTERNATIVES, RULE, pack, query_groups, term_hash, terms_of
 
@@ -52,6 +52,12 @@ STOPS = {
     for word in words
     for spelling in (unicodedata.normalize("NFKC", word), folded(word))
 }
+
+
+@pytest.mark.parametrize("word", ["tea", "thé"])
+def test_a_sign_that_joins_nothing_stays_out_of_the_word_on_every_python(word: str):
+    assert pieces(f"{word}, {word}. {word}: {word}-") == [word] * 4
+    assert pieces(f"{word},123, a.{word}. C++.") == [f"{word},123", f"a.{word}", "C++"]
 
 
 def unpacked(packed: bytes) -> dict[int, int]:

@@ -82,6 +82,9 @@ def name_of(address: str | Path) -> str:
 
 
 def _read_url(url: str) -> Path | str:
+    if url.partition("://")[0].strip().lower() in ("postgresql", "postgres"):
+        # Its engine reads it; not every version of ``urlsplit`` reads an address of several hosts.
+        return url
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -91,8 +94,6 @@ def _read_url(url: str) -> Path | str:
         if url.lower() != MEMORY:
             raise _refused("a book in memory has no name: give memory://")
         return MEMORY
-    if parts.scheme in ("postgresql", "postgres"):
-        return url
     if parts.scheme == "sqlite":
         if "?" in url or "#" in url:
             raise _refused("sqlite:/// takes only a path; write ? as %3F and # as %23 in it")

@@ -45,6 +45,7 @@ _OWN_SETTINGS = {
     "tcp_keepalives_interval": "",
     "tcp_keepalives_count": "",
 }
+_WITH_HOSTS = re.compile(r"([^/?#]*//)([^/?#]*@)?([^/?#]*)(.*)", re.DOTALL)
 _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{0,5}))?")
 
 
@@ -72,7 +73,7 @@ class Place(NamedTuple):
 def parse(url: str) -> Place:
     """Parse an address: separate the book's own options from those for asyncpg."""
     try:
-        parts = urlsplit(url)
+        parts = _split(url)
     except ValueError:
         # The parser's message may contain a password.
         raise _refused(f"it cannot be read; {ESCAPES}") from None
@@ -95,6 +96,17 @@ def parse(url: str) -> Place:
     return Place(
         urls, schema, names_schema, partitions, connections, statement, wait, application, chooses, name
     )
+
+
+def _split(url: str) -> SplitResult:
+    """Split an address; each host by itself, because some versions of ``urlsplit`` refuse several with one in brackets."""
+    found = _WITH_HOSTS.fullmatch(url)
+    if found is None:
+        return urlsplit(url)
+    start, whose, hosts, rest = found.groups()
+    parts = urlsplit(f"{start}{whose or ''}{rest}")
+    netloc = ",".join(urlsplit(f"//{host}").netloc for host in hosts.split(","))
+    return parts._replace(netloc=parts.netloc + netloc)
 
 
 def _refuse_own(query: dict[str, str]) -> None:
