@@ -15,7 +15,7 @@ from memoranda import EpisodeFields, ToolCallFields
 from memoranda.assembly import RecallSettings
 from memoranda.book.admin.retention import Retention
 from memoranda.embedding import EmbeddingSettings
-from memoranda.formation.extract.budget import Budgets
+from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.model.records import Limits
 from memoranda.models import ModelsSettings

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.errors import InvalidInput
-from memoranda.formation.extract.budget import BudgetCheck, Budgets
+from memoranda.formation.budget import BudgetCheck, Budgets
 from memoranda.model.changes import Postponed
 from memoranda.model.language_models import SpentFilter, Usage, total
 from memoranda.model.records import Owner

@@ -25,7 +25,7 @@ from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
-from memoranda.formation.extract.budget import Budgets
+from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import MOST_JOBS, Job, JobDraft

@@ -8,8 +8,8 @@ from typing import Final
 from memoranda.book.services import FORM, REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
+from memoranda.formation.budget import BudgetCheck, Budgets
 from memoranda.formation.close import Closer
-from memoranda.formation.extract.budget import BudgetCheck, Budgets
 from memoranda.formation.extract.model_calls import ModelCalls
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import ThreadReader

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from memoranda.formation.extract.answer_form import canonical_answer
+from memoranda.formation.extract.answers.answer_form import canonical_answer
 from memoranda.formation.extract.attribution import Attribution
 from memoranda.formation.extract.citations import (
     MOST_ENTRIES,

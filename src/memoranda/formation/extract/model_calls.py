@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from memoranda import telemetry
 from memoranda.errors import LimitReached, ModelDown, ModelRefused
-from memoranda.formation.extract.budget import BudgetCheck
+from memoranda.formation.budget import BudgetCheck
 from memoranda.formation.extract.by_model import evaluate_answers, next_request
 from memoranda.formation.extract.instructions import PROMPT_VERSION
 from memoranda.formation.extract.prompt import Prompt, compose

@@ -6,7 +6,14 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memoranda.formation.extract.answer_entries import entries, meant, patch, patches, plain, with_fields
+from memoranda.formation.extract.answers.answer_entries import (
+    entries,
+    meant,
+    patch,
+    patches,
+    plain,
+    with_fields,
+)
 from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, PROFILE
 from memoranda.model.drafts import WantedSchema
 from memoranda.model.messages import Outcome
