@@ -23,6 +23,7 @@ from memoranda.model.messages import FINISHED, Episode, Message, Thread
 from memoranda.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from memoranda.model.query import Filter
 from memoranda.model.records import (
+    COMMITMENT,
     STRANGERS,
     WHOLE,
     AudienceKind,
@@ -71,12 +72,10 @@ _M = TypeVar("_M", bound=Record)
 
 #: Earlier turns that are shown as context of the new ones.
 _CONTEXT: Final = 6
-#: Newest turns that are used as questions to find memories, and the most memories found with each.
-_ASKING, _EACH = 24, 8
-#: The most candidates; the prompt shows as many as fit.
-_CANDIDATES: Final = 60
-#: Characters of a turn that are used as a question.
-_QUESTION: Final = 2_000
+#: Newest turns that are used as questions to find memories, the most memories found with each, and characters of a turn.
+_ASKING, _EACH, _QUESTION = 24, 8, 2_000
+#: The most candidates, and the most commitments beside them; the prompt shows as many as fit.
+_CANDIDATES, _COMMITMENTS = 60, 8
 _PAGE: Final = 200
 #: Records per page when all are read.
 _AT_A_TIME: Final = 1_000
@@ -185,9 +184,14 @@ class ThreadReader:
         )
 
     async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
-        """Return the data of a prompt with the memories that the excerpt may repeat, correct or replace."""
-        found = await self._candidates(excerpt, reading_view(excerpt.thread), reading.now)
-        return reading.model_copy(update={"candidates": tuple(shown(found, self._secrets))})
+        """Return the data of a prompt with the memories that the excerpt may repeat, correct, replace or settle."""
+        thread, view = excerpt.thread, reading_view(excerpt.thread)
+        open_ones = Filter(types=_MEMORY, kinds=frozenset({COMMITMENT}), statuses=HELD, newest_first=True)
+        # Words such as "Sent!" find no commitment.
+        page = await self._records.scan(thread.owner, view, open_ones, None, _COMMITMENTS)
+        found = (*those_of(Memory, page.records), *await self._candidates(excerpt, view, reading.now))
+        once = {one.id: one for one in found}
+        return reading.model_copy(update={"candidates": tuple(shown(once.values(), self._secrets))})
 
     async def with_statements(self, reading: Reading, wanted: Wanted) -> Reading:
         """Return what was read, with the owner's statements that the new messages may end: formed ones, not pinned."""

@@ -177,7 +177,9 @@ def lowest(trusts: Iterable[Trust]) -> Trust:
     return max(trusts, key=_ORDER.__getitem__)
 
 
-DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "note", "commitment")
+#: The kind of a memory that says what the assistant promised and has not done yet; it is valid until it is due.
+COMMITMENT = "commitment"
+DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "note", COMMITMENT)
 
 
 #: The limits on the number of active memories: the fields of the errors that say that one is reached.

@@ -90,6 +90,7 @@ class _AnswerReader:
             for at, given in self._entries(value, "retracts", NOTE.name)
             if (denied := self._notes.retraction(at, given))
         ]
+        back += self._notes.settled
         patches, changed = self._patches.read(self._entries(value, "patches", None))
         lessons = self._entries(value, "experience", EXPERIENCE.name)
         return Formed(

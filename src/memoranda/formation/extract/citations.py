@@ -94,6 +94,13 @@ class Citations:
             report("unsourced", "it cites no new message that was shown", mendable=strange)
         return list(found.values())
 
+    def with_message(self, cited: Sourced, message: Message | None) -> Sourced:
+        """Return citations with one more message, if it is new and not among them."""
+        new = {self._prompt.messages[handle].id for handle in self._prompt.new}
+        if message is None or message.id not in new or any(one.id == message.id for one, _ in cited):
+            return cited
+        return [(message, Cited(message=message.id)), *cited]
+
     def _is_shown(self, given: Any) -> bool:
         handle = given.get("message") if isinstance(given, dict) else given
         return isinstance(handle, str) and handle in self._prompt.messages

@@ -20,6 +20,7 @@ from memoranda.formation.extract.citations import (
     text_of,
     texts_of,
 )
+from memoranda.formation.extract.commitments import Commitments
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.extract.said_times import cited_days
 from memoranda.formation.schemas.definitions import NOTE, schema_of
@@ -27,7 +28,7 @@ from memoranda.formation.schemas.json_values import Copier, InvalidJson, printab
 from memoranda.formation.times.time_context import Role
 from memoranda.model.drafts import Confirmation, Draft, TakenBack, WantedSchema
 from memoranda.model.memories import Cardinality, Memory
-from memoranda.model.records import STRANGERS, Limits, Trust
+from memoranda.model.records import COMMITMENT, STRANGERS, Limits, Trust
 from memoranda.model.values import refused
 from memoranda.storage.decide.strangers import other_speaker
 
@@ -46,8 +47,9 @@ _SCHEDULE: Final = re.compile(
     r"|chaque (?:jour|semaine|mois|\w+di|dimanche)|tous les (?:jours|\w+dis|dimanches|mois))\b",
     re.IGNORECASE,
 )
-#: The kind of a note whose kind is unknown.
+#: The kind of a note whose kind is unknown, and of what the user alone intends.
 _DEFAULT_KIND: Final = "fact"
+_PLAN_KIND: Final = "context"
 
 
 class NoteReader:
@@ -66,6 +68,9 @@ class NoteReader:
         self._citations = citations
         self._attribution = attribution
         self._problems = problems
+        self._commitments = Commitments(prompt.reading)
+        #: Commitments that the notes read so far end.
+        self.settled: list[TakenBack] = []
 
     def note(self, at: str, given: dict[str, Any]) -> Draft | None:
         """Return the draft of a note if it is valid; otherwise report why not."""
@@ -81,13 +86,18 @@ class NoteReader:
         if not cited:
             return None
         kind = self._kind(given.get("kind"), report)
+        messages = [message for message, _ in cited]
+        named = self._citations.candidates(given.get("supersedes"), report)
+        replaced = [self._prompt.candidates[handle] for handle in named]
+        if kind == COMMITMENT:
+            if self._commitments.is_promised(messages):
+                return self._commitment(at, given, content, cited, replaced)
+            kind = self._kind(_PLAN_KIND, report)
+        replaced = self._settle(replaced, cited)
         subject = self._attribution.other_subject(text_of(given.get("subject"))) or _only_other_speaker(cited)
         if kind == "preference" and subject is not None:
             # What others like directs nobody.
             kind = self._kind(_DEFAULT_KIND, report)
-        messages = [message for message, _ in cited]
-        named = self._citations.candidates(given.get("supersedes"), report)
-        replaced = [self._prompt.candidates[handle] for handle in named]
         verdict = self._attribution.judge(content, messages, kind=kind, subject=subject, replaces=replaced)
         if verdict.code:
             report(verdict.code, verdict.reason)
@@ -98,6 +108,33 @@ class NoteReader:
         applies_when = self._applies_when(given.get("applies_when"), cited, verdict, report)
         sourced = from_user(cited) if verdict.own else cited
         return self._draft(at, given, sourced, verdict, content, kind, subject, applies_when, replaced)
+
+    def _commitment(
+        self, at: str, given: dict[str, Any], content: str, cited: Sourced, replaced: Sequence[Memory]
+    ) -> Draft | None:
+        """Return the draft of what the assistant promised: open until it is due, without a key, directing nobody."""
+        report = self._problems.reporter(at)
+        messages = [message for message, _ in cited]
+        verdict = self._commitments.judge(content, messages)
+        if verdict.code:
+            report(verdict.code, verdict.reason)
+            return None
+        said = self._citations.with_message(cited, self._commitments.request_of(messages))
+        sourced = [(message, one) for message, one in said if message.trust not in STRANGERS]
+        plain = {**given, "key": None, "cardinality": Cardinality.MANY.value, "schema": None}
+        earlier = [memory for memory in replaced if memory.kind == COMMITMENT]
+        return self._draft(at, plain, sourced, verdict, content, COMMITMENT, None, "", earlier)
+
+    def _settle(self, replaced: Sequence[Memory], cited: Sourced) -> list[Memory]:
+        """Return the memories that a note replaces without commitments, which end if user or assistant say so.
+
+        They end also where the note itself is not kept.
+        """
+        closing = tuple(one for _, one in self._commitments.closing(cited))
+        for memory in replaced if closing else ():
+            if memory.kind == COMMITMENT:
+                self.settled.append(TakenBack(memory=memory.id, cited=closing))
+        return [memory for memory in replaced if memory.kind != COMMITMENT]
 
     def _draft(
         self,
@@ -239,10 +276,17 @@ class NoteReader:
         """Return a retraction if a user's own words are about the memory; otherwise report why not."""
         report = self._problems.reporter(at)
         named = self._citations.candidates(given.get("memory"), report)
-        cited = from_user(self._citations.read(given.get("sources"), report)) if named else []
-        if not cited:
+        read = self._citations.read(given.get("sources"), report) if named else []
+        memory = self._prompt.candidates[named[0]] if named else None
+        if memory is not None and memory.kind == COMMITMENT:
+            closing = self._commitments.closing(read)
+            if not closing:
+                report("claimed", "neither user nor assistant says that it is done")
+                return None
+            return TakenBack(memory=memory.id, cited=tuple(one for _, one in closing))
+        cited = from_user(read)
+        if memory is None or not cited:
             return None
-        memory = self._prompt.candidates[named[0]]
         if not self._attribution.is_ended(memory.content, [message for message, _ in cited]):
             report("claimed", "no user's words are about it")
             return None

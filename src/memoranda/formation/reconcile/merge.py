@@ -13,13 +13,15 @@ from memoranda.formation.reconcile.replacement import reason_against
 from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.drafts import Confirmation, Draft, DroppedPart, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
-from memoranda.model.records import STRANGERS, Audience, AudienceKind, Limits, View, lowest
+from memoranda.model.records import COMMITMENT, STRANGERS, Audience, AudienceKind, Limits, View, lowest
 from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import same_statement
 
 #: The beginning of the stored reason of a memory that its user took back in a conversation; the message's id follows.
 RETRACT_REASON = "taken back in a conversation"
+#: The same of a commitment that was done or dropped.
+SETTLED_REASON = "settled in a conversation"
 
 
 @dataclass(slots=True)
@@ -87,7 +89,11 @@ class Merger:
             self._retract(denied)
         again = [Confirm(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()]
         made = [Remember(memory, audience=self._named(memory), run=run) for memory in found.made.values()]
-        gone = [Retract(id, f"{RETRACT_REASON}: message {said}") for id, said in found.taken_back.items()]
+        kinds = {one.id: one.kind for one in self._current}
+        reasons = {
+            id: SETTLED_REASON if kinds[id] == COMMITMENT else RETRACT_REASON for id in found.taken_back
+        }
+        gone = [Retract(id, f"{reasons[id]}: message {said}") for id, said in found.taken_back.items()]
         return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
 
     def _retract(self, one: TakenBack) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 from memoranda.model.memories import Cardinality, Memory
-from memoranda.model.records import STRANGERS, lowest
+from memoranda.model.records import COMMITMENT, STRANGERS, lowest
 from memoranda.text.polarity import denies_an_end, ends_something
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import coverage, words_with_forms
@@ -41,7 +41,7 @@ def reason_against(
         return "trust", "a report replaces only an earlier report of the same source"
     if memory.trust is not other.trust and lowest((memory.trust, other.trust)) is memory.trust:
         return "trust", "the memory it would replace has higher trust"
-    if memory.valid_to is not None and other.valid_to is None:
+    if memory.valid_to is not None and other.valid_to is None and other.kind != COMMITMENT:
         return "bounded", "a temporary statement does not replace a permanent one"
     if not _same_occasion(memory.applies_when, other.applies_when, by_key=by_key):
         return "partial", "a statement for some occasions does not replace one for others"

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.records import STRANGERS, OwnerKind, Record, RecordType, Trust
+from memoranda.model.records import COMMITMENT, STRANGERS, OwnerKind, Record, RecordType, Trust
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count
 
@@ -73,8 +73,11 @@ class EntryWriter:
             label.append(f"about {in_quotes(memory.subject)}")
         if memory.valid_from is not None:
             label.append(f"since {_moment(memory.valid_from)}")
+        promised = memory.kind == COMMITMENT
+        if promised:
+            label.append("open")
         if memory.valid_to is not None:
-            label.append(f"until {_moment(memory.valid_to)}")
+            label.append(f"due {_due(memory.valid_to)}" if promised else f"until {_moment(memory.valid_to)}")
         text = memory.content
         if memory.applies_when:
             text += f" (applies when: {memory.applies_when})"
@@ -153,6 +156,12 @@ def now_line(moment: datetime, zone: tzinfo) -> str:
     local, utc = moment.astimezone(zone), moment.astimezone(UTC)
     line = f"It is now {_WEEKDAYS[local.weekday()]}, {local:%Y-%m-%d %H:%M} in {one_line(str(zone))}"
     return line + (f" ({utc:%Y-%m-%d %H:%M} UTC)." if local.utcoffset() else ".")
+
+
+def _due(moment: datetime) -> str:
+    """Write when a commitment is due: its day if it may be kept until the day's end, which is midnight after it."""
+    last = moment - timedelta(seconds=1)
+    return _day(last) if _moment(moment) == _day(moment) else _moment(moment)
 
 
 def _day(moment: datetime) -> str:
