@@ -9,6 +9,7 @@ import pytest
 
 import memoranda
 from memoranda import Conflict, InvalidInput
+from memoranda.book.verbs import documents
 from memoranda.model.memories import Memory
 
 
@@ -114,6 +115,18 @@ async def test_an_agents_contexts_have_what_its_settings_say(book: memoranda.Boo
         await book.agents.put("bot", settings={"context": {"time_zone": "Mars/Olympus"}})
     with pytest.raises(InvalidInput, match=r"settings\.context\.types"):
         await book.agents.put("bot", settings={"context": {"types": ["thread"]}})
+
+
+async def test_a_stored_time_zone_that_is_not_known_here_fails_no_context(
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await book.remember("ana", "Likes tea", agent="bot")
+    # Another machine, which knows the zone, wrote the setting.
+    monkeypatch.setattr(documents, "check_context_settings", lambda _: None)
+    await book.agents.put("bot", settings={"context": {"time_zone": "Mars/Olympus", "budget": 300}})
+    context = await book.context("ana", "tea", agent="bot")
+    assert "Likes tea" in context.text and "Mars" not in context.text
+    assert "in Europe/Lisbon" in (await book.context("ana", agent="bot", time_zone="Europe/Lisbon")).text
 
 
 @pytest.mark.parametrize(

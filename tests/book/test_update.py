@@ -74,6 +74,26 @@ async def test_an_update_with_the_same_words_keeps_where_they_come_from(book: me
         await memory(book, newer.id)
 
 
+async def test_an_update_with_the_same_words_keeps_all_of_many_sources(book: memoranda.Book) -> None:
+    thread = await book.thread("ana", agent="helper")
+    said = (await thread.append([{"role": "user", "content": "I live in Lisbon"}] * 180)).ids()
+    first = await thread.remember("Lives in Lisbon", sources=said)
+    assert first.id is not None
+    receipt = await book.update("ana", first.id, "Lives in Lisbon", kind="context", agent="helper")
+    assert receipt.id is not None
+    older, newer = await memory(book, first.id), await memory(book, receipt.id)
+    assert (older.source_count, newer.source_count) == (180, 180)
+    assert (newer.sources[:3], newer.sources[-4:]) == (older.sources[:3], older.sources[-4:])
+    why = await book.why("ana", receipt.id, agent="helper", limit=200)
+    assert {source.id for source in why.sources} == set(said)
+    # So it goes only with the last of them.
+    await book.forget("ana", ids=said[1:], view="owner")
+    assert (await memory(book, receipt.id)).sources == (said[0],)
+    await book.forget("ana", ids=said[:1], view="owner")
+    with pytest.raises(memoranda.NotFound):
+        await memory(book, receipt.id)
+
+
 async def test_an_update_gives_what_is_given_and_readers_as_asked(book: memoranda.Book) -> None:
     first = await book.remember("ana", "Lives in Boston", tags=["a"], agent="helper", audience="global")
     assert first.id is not None

@@ -48,7 +48,7 @@ from memoranda.book.services import Embeddings, Forming, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.background_work import BackgroundWork
-from memoranda.book.verbs.context_sources import Contexts, request_of
+from memoranda.book.verbs.context_sources import Contexts, request_of, usable_here
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
@@ -294,7 +294,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         if query is None and vector is not None:
             raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
         where = thread.id if isinstance(thread, ThreadHandle) else thread
-        own = await self._services.forming.of_agents.context(view.agent)
+        own = usable_here(await self._services.forming.of_agents.context(view.agent))
         request = request_of(
             query,
             where,

@@ -14,7 +14,7 @@ from memoranda.model.values import Value
 #: As many sources does a record, or a value of a profile, list itself.
 MOST_LISTED = 8
 #: Of more sources, it lists the first and the last ones, and between them the best one.
-_FIRST, _LAST = 3, 4
+FIRST, _LAST = 3, 4
 _SIZE = 16
 
 
@@ -110,12 +110,12 @@ def to_list(sources: Sequence[UUID], best: UUID | None) -> tuple[UUID, ...]:
     if len(sources) <= MOST_LISTED:
         return tuple(sources)
     middle = () if best is None else (best,)
-    return (*sources[:_FIRST], *middle, *sources[-_LAST:])
+    return (*sources[:FIRST], *middle, *sources[-_LAST:])
 
 
 def between(sources: Sequence[UUID]) -> Sequence[UUID]:
     """Return the sources of which the best one is listed: neither the first ones nor the last ones."""
-    return sources[_FIRST:-_LAST] if len(sources) > MOST_LISTED else ()
+    return sources[FIRST:-_LAST] if len(sources) > MOST_LISTED else ()
 
 
 def listed_again(entry: tuple[UUID, ...], groups: MutableMapping[UUID, frozenset[UUID]]) -> tuple[UUID, ...]:

@@ -112,6 +112,15 @@ def check_context_settings(chosen: ContextSettings) -> None:
         raise InvalidInput(f"{at}: {exc}", field=at) from exc
 
 
+def usable_here(chosen: ContextSettings) -> ContextSettings:
+    """Return an agent's stored settings of contexts; the usual ones if this process cannot use them."""
+    try:
+        check_context_settings(chosen)
+    except InvalidInput:
+        return ContextSettings()
+    return chosen
+
+
 def _as_zone(given: Any) -> tzinfo:
     """Return a time zone, given as such or by its name."""
     if isinstance(given, tzinfo):

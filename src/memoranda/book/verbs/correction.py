@@ -8,8 +8,9 @@ from uuid import UUID
 
 from memoranda.book.input import as_actor
 from memoranda.errors import Conflict, NotFound
-from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.memories import SOURCES, Memory, MemoryStatus
 from memoranda.model.records import Owner, View
+from memoranda.model.unlisted import FIRST, SourcePage, unlisted_of
 from memoranda.ports import Engine
 from memoranda.text.scripts import comparable_text
 
@@ -42,10 +43,20 @@ async def correction(
     kept = {name: getattr(held, name) for name in _KEPT}
     if isinstance(content, str) and comparable_text(content) == comparable_text(held.content):
         kept |= {name: getattr(held, name) for name in _OF_WORDS}
-        there = await engine.get(owner, view, [*held.sources, *([held.thread] if held.thread else [])])
-        kept |= {"sources": [id for id in held.sources if id in there]}
+        sources = await _sources(engine, owner, view, held)
+        there = await engine.get(owner, view, [*sources, *([held.thread] if held.thread else [])])
+        kept |= {"sources": [id for id in sources if id in there]}
         kept |= {"thread": held.thread if held.thread in there else None}
     chosen = {name: value for name, value in given.items() if value is not None}
     replaced = chosen.get("supersedes", ())
     also = [replaced] if isinstance(replaced, (str, UUID)) else replaced
     return {**kept, **chosen, "content": content, "supersedes": [held.id, *also]}
+
+
+async def _sources(engine: Engine, owner: Owner, view: View, held: Memory) -> list[UUID]:
+    """Return the sources of a memory, those that it does not list in their place: after the first ones, before the last."""
+    if not unlisted_of(held):
+        return list(held.sources)
+    page = SourcePage(limit=SOURCES - len(held.sources))
+    others = [id for _, id in await engine.unlisted(owner, view, held.id, page)]
+    return [*held.sources[:FIRST], *others, *held.sources[FIRST:]]
