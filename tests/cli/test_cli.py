@@ -63,6 +63,15 @@ def test_the_page_tells_of_every_command_and_option() -> None:
     assert page_with(reference()) == PAGE.read_text("utf-8")
 
 
+def test_a_memory_is_given_the_day_on_which_it_happened(shell: Shell) -> None:
+    made = shell.json("remember", "ana", "Ran a marathon", "--happened", "2023-05-07")
+    assert "on 7 May 2023" in shell.run("get", "ana", record_id(made))
+    newer = shell.json("update", "ana", record_id(made), "Ran a marathon", "--happened", "2023-05")
+    shown = shell.json("get", "ana", record_id(newer))
+    assert '"granularity": "month"' in json.dumps(shown)
+    assert "happened: is no day" in shell.run("remember", "ana", "Ran", "--happened", "May", code=2)
+
+
 def test_an_operator_lists_the_failed_threads_of_an_agent_for_every_owner(shell: Shell) -> None:
     with memoranda.open_sync(shell.folder / "book.db", worker=False) as book:
         for owner in ("ana", "ben"):

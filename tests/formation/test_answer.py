@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memoranda.formation.extract.by_model import read_answer
 from memoranda.formation.extract.prompt import compose
 from memoranda.model.drafts import Formed, Reading
-from memoranda.model.memories import Cardinality
+from memoranda.model.memories import Cardinality, DaySpan, Granularity
 from memoranda.model.records import Limits, Trust
 from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, START, a_memory
@@ -123,6 +123,27 @@ def test_how_long_it_holds_is_counted_by_code_from_the_words_of_the_message():
     found = formed(TEA, {"notes": [note(valid_until="until Friday")]})
 
     assert found.notes[0].valid_to == datetime(2025, 3, 8, tzinfo=UTC)
+
+
+def test_when_it_happened_is_counted_by_code_and_apart_from_how_long_it_holds():
+    reading = talk(("user", "I went to a support group last Tuesday, and I have lived here for 4 years."))
+    group = note("Went to a support group", "m1", happened="last Tuesday")
+    home = note("Lives in Bonn", "m1", valid_from="for 4 years")
+    first, second = formed(reading, {"notes": [group, home]}).notes
+
+    assert first.happened == DaySpan(first=date(2025, 2, 25), after=date(2025, 2, 26))
+    assert (first.valid_from, second.happened) == (None, None)
+    assert second.valid_from == datetime(2021, 3, 1, tzinfo=UTC)
+    assert second.valid_from_granularity is Granularity.YEAR
+
+
+def test_a_day_that_the_model_worked_out_is_kept_only_where_the_message_says_it():
+    reading = talk(("user", "I went to a support group last Tuesday."))
+    answer = [note("Went to a support group", "m1", happened=day) for day in ("2025-02-25", "2025-02-26")]
+    right, wrong = formed(reading, {"notes": answer}).notes
+
+    assert right.happened == DaySpan(first=date(2025, 2, 25), after=date(2025, 2, 26))
+    assert wrong.happened is None
 
 
 @pytest.mark.parametrize("words", ["2031-01-01", "until Sunday", 7, ["until Friday"], "until Friday " * 40])
@@ -258,7 +279,7 @@ JSON = st.recursive(
         | st.dictionaries(
             st.sampled_from(
                 "notes repeats patches experience episode summary content sources message quote memory schema operations "
-                "op path value field line goal outcome tags key kind subject supersedes valid_from valid_until data "
+                "op path value field line goal outcome tags key kind subject supersedes happened valid_from valid_until data "
                 "cardinality applies_when language".split()
             )
             | st.text(max_size=5),

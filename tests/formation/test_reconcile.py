@@ -47,6 +47,22 @@ def test_nothing_formed_changes_nothing():
     assert at_once(Formed(), READING).changes == ()
 
 
+def test_the_same_words_of_another_day_are_another_event():
+    held = holding("Ran a 10k race", happened="2026-05-07")
+    again, other = (
+        note("Ran a 10k race", happened="2026-05-07"),
+        note("Ran a 10k race", happened="2026-06-07"),
+    )
+
+    (confirmed,) = settled(again, held=(held,)).changes
+    assert isinstance(confirmed, Confirm)
+    (made,) = remembered(settled(other, held=(held,)))
+    assert made.happened == other.happened
+    # A day of the month that was named before may be the same event.
+    (confirmed,) = settled(again, held=(holding("Ran a 10k race", happened="2026-05"),)).changes
+    assert isinstance(confirmed, Confirm)
+
+
 def test_a_new_note_is_remembered_with_all_that_it_rests_on():
     found = settled(note("Likes tea", 1, 2, kind="preference", applies_when="at work"))
 

@@ -198,7 +198,7 @@ def as_wait(wait_for: Any) -> str:
 
 _STATED = frozenset(
     "kind content subject cardinality key applies_when data tags thread valid_from valid_to observed_at "
-    "sources trust pinned supersedes".split()
+    "sources trust pinned supersedes happened valid_from_granularity valid_to_granularity".split()
 )
 
 

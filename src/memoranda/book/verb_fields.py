@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, TypedDict, TypeVar
 from uuid import UUID
 
+from memoranda.model.memories import DaySpan
 from memoranda.model.messages import ToolCall
 from memoranda.model.records import Owner
 
@@ -55,6 +56,11 @@ class MemoryFields(TypedDict, total=False):
     thread: UUID | str | None
     valid_from: datetime | None
     valid_to: datetime | None
+    #: day, week, month, quarter, season, year or decade: how exactly each of the two was said.
+    valid_from_granularity: str | None
+    valid_to_granularity: str | None
+    #: When it happened: "2023-05-07", "2023-05", "2023", "2026-10-12/2026-10-16", a date, or ``first``, ``after`` and ``granularity``.
+    happened: str | date | DaySpan | Mapping[str, Any] | None
     #: When it was learnt; without it, now.
     observed_at: datetime | None
     #: The records from which it was made.

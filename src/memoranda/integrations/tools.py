@@ -26,6 +26,7 @@ from memoranda.model.messages import Episode, Message
 from memoranda.model.records import Audience, Limits, Owner, Record
 from memoranda.secrets.masks import shown
 from memoranda.text.fence import in_brackets, in_quotes, one_line
+from memoranda.text.written_days import happened_words
 
 _log = logging.getLogger("memoranda.integrations")
 
@@ -316,6 +317,7 @@ def _line(record: Record) -> str:
         label = [record.kind, record.audience.kind.value]
         label += [f"from {record.trust.value}"] if record.trust.value in ("tool", "web") else []
         label += [] if record.disputes is None else ["disputed"]
+        label += [] if record.happened is None else [happened_words(record.happened)]
         text = record.content
         if record.key is None:
             label.append(f"id {record.id}")

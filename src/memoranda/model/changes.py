@@ -248,7 +248,7 @@ class RetractSource:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to."""
+    """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened."""
 
     memory: UUID
     fields: Mapping[str, Any]

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from memoranda.model.experience_lines import ExperienceField, ExperienceLine
-from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
+from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, quotes_of
 from memoranda.model.messages import EpisodeDraft, Message, Thread
 from memoranda.model.profiles import ProfileDocument, UpdateMode
 from memoranda.model.records import DEFAULT_KINDS, Trust
@@ -120,6 +120,9 @@ class Draft(_Resting):
     tags: tuple[Name, ...] = Field(default=(), max_length=100)
     valid_from: Moment | None = None
     valid_to: Moment | None = None
+    valid_from_granularity: Granularity | None = None
+    valid_to_granularity: Granularity | None = None
+    happened: DaySpan | None = None
     #: Candidates whose place it takes.
     supersedes: tuple[UUID, ...] = Field(default=(), max_length=100)
     #: The candidate whose document ``data`` carries on: fields that nobody named stay as they were there.

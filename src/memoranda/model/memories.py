@@ -123,6 +123,8 @@ class DaySpan(Value):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, given: Any) -> Any:
+        if type(given) is date:
+            return {"first": given, "after": given + _DAY}
         return _span_of_text(given) if isinstance(given, str) else given
 
     @model_validator(mode="after")
@@ -175,6 +177,11 @@ class Memory(Record):
     thread: UUID | None = None
     valid_from: Moment | None = None
     valid_to: Moment | None = None
+    #: The granularity in which each of the two was said; None for days and moments.
+    valid_from_granularity: Granularity | None = None
+    valid_to_granularity: Granularity | None = None
+    #: The days on which it happened or will happen; how long it is true is something else.
+    happened: DaySpan | None = None
     observed_at: Moment
     #: Its sources; of more than eight the first, the last and the best ones (``source_count`` counts all of them).
     sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)

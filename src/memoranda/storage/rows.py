@@ -16,7 +16,7 @@ from memoranda.errors import Corrupt, InvalidInput
 from memoranda.model.changes import JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
-from memoranda.model.memories import Cardinality, Cited, Memory, MemoryStatus
+from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, MemoryStatus
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
@@ -227,9 +227,9 @@ _SHAPES = {
         cardinality=Cardinality,
         tags=tuple,
         thread=UUID,
-        valid_from=_time,
-        valid_to=_time,
-        observed_at=_time,
+        **dict.fromkeys(("valid_from", "valid_to", "observed_at"), _time),
+        **dict.fromkeys(("valid_from_granularity", "valid_to_granularity"), Granularity),
+        happened=DaySpan.model_validate,
         sources=_ids,
         unlisted=_values(Unlisted),
         past=_ids,

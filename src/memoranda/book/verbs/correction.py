@@ -17,7 +17,9 @@ from memoranda.text.scripts import comparable_text
 #: Fields that a correction has from the corrected memory unless they are given.
 _KEPT: Final = ("kind", "key", "subject", "cardinality", "applies_when", "tags", "pinned")
 #: Fields that belong to the words: they are kept only if these stay the same.
-_OF_WORDS: Final = ("data", "observed_at", "valid_from", "valid_to")
+_OF_WORDS: Final = (
+    "data observed_at valid_from valid_to valid_from_granularity valid_to_granularity happened".split()
+)
 
 
 async def corrected(engine: Engine, owner: Owner, view: View, id: UUID, operation: str | None) -> Memory:
@@ -47,6 +49,9 @@ async def correction(
         there = await engine.get(owner, view, [*sources, *([held.thread] if held.thread else [])])
         kept |= {"sources": [id for id in sources if id in there]}
         kept |= {"thread": held.thread if held.thread in there else None}
+    kept |= {
+        f"{name}_granularity": None for name in ("valid_from", "valid_to") if given.get(name) is not None
+    }
     chosen = {name: value for name, value in given.items() if value is not None}
     replaced = chosen.get("supersedes", ())
     also = [replaced] if isinstance(replaced, (str, UUID)) else replaced

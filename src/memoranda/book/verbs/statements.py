@@ -69,7 +69,7 @@ class Statements:
         wait_for: WaitFor = "stored",
         **fields: Unpack[MemoryFields],
     ) -> Receipt:
-        """Store a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
+        """Store a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, happened, …"""
         who = as_view({"agent": agent, "groups": groups, "view": view})
         statements = [{"content": content, **fields}]
         return await self._services.remember(
@@ -180,7 +180,7 @@ class Statements:
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to."""
+        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened."""
         changed = as_fields(fields)
         return await self._change(
             owner, Amend(as_id(id), changed), ["amend", str(id), changed], operation, who

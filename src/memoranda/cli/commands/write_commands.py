@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 from uuid import UUID
 
 import click
@@ -147,6 +147,9 @@ def _drafts(
 _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 
 
+_HAPPENED: Final = "When it happened: 2023-05-07, 2023-05, 2023 or 2026-10-12/2026-10-16"
+
+
 @click.command("remember")
 @opens_book
 @owned("[CONTENT]", most=1)
@@ -181,6 +184,7 @@ _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 @click.option("--pinned", is_flag=True, help="Never evict it to make room.")
 @click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
 @click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
+@click.option("--happened", metavar="DAYS", help=f"{_HAPPENED}.")
 @click.option(
     "--at", "observed_at", type=MOMENT, metavar="TIME", help="The time at which it was learnt [default: now]."
 )
@@ -254,6 +258,7 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @click.option("--subject", metavar="NAME", help="Another person or thing that it is about.")
 @click.option("--applies-when", metavar="TEXT", help="Another situation in which it applies.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Other tags; repeatable.")
+@click.option("--happened", metavar="DAYS", help=f"{_HAPPENED}.")
 @click.option("--audience", type=click.Choice(["self", "group", "global"]), help="Other readers.")
 def update_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, wait: bool, **given: Any

@@ -17,6 +17,7 @@ from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Source
 from memoranda.model.records import Audience, Record
+from memoranda.text.written_days import happened_words
 
 
 def nothing_seen(who: Who) -> str:
@@ -81,6 +82,8 @@ def status_of(record: Record) -> str:
     if not isinstance(record, Memory):
         return ""
     parts = [] if record.active else [record.status.value]
+    if record.happened is not None:
+        parts.append(happened_words(record.happened))
     if record.valid_from is not None:
         parts.append(f"from {when(record.valid_from)}")
     if record.valid_to is not None:
@@ -131,6 +134,8 @@ def print_record(printer: Printer, record: Record) -> None:
     if text := text_of(record):
         printer.block(text, indent="  ", style="strong")
     own = json_value(record)
+    if isinstance(record, Memory) and record.happened is not None:
+        own["happened"] = happened_words(record.happened)
     pairs = [("owner", str(record.owner)), ("readers", readers_of(record.audience))]
     pairs += [
         (name.replace("_", " "), _value(value)) for name, value in own.items() if name not in _SHOWN_APART

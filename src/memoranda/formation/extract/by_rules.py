@@ -9,6 +9,7 @@ from uuid import UUID
 
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.said_before import said_before
+from memoranda.formation.extract.said_times import validity
 from memoranda.formation.rules import (
     LONGEST_GAME,
     TOPICS,
@@ -231,8 +232,6 @@ def _draft(entry: _Entry, limits: Limits) -> Draft:
         _days(stated.valid_from, Role.VALID_FROM, message),
         _days(stated.valid_to, Role.VALID_UNTIL, message),
     )
-    if starts is not None and ends is not None and ends.after < starts.first:
-        starts = ends = None
     kind = stated.kind if stated.kind in limits.kinds else _KIND
     return Draft(
         content=stated.content,
@@ -241,12 +240,13 @@ def _draft(entry: _Entry, limits: Limits) -> Draft:
         subject=other_speaker(message),
         cardinality=stated.cardinality,
         applies_when=stated.applies_when[: limits.content_length],
-        valid_from=None if starts is None else starts.begins,
-        valid_to=None if ends is None else ends.ends,
         supersedes=tuple(entry.replaces)[:100],
         cited=(_cited(message, stated.span),),
         trust=message.trust,
         observed_at=message.observed_at,
+        # What a user asks to remember may tell of a day; other topics are states.
+        happened=_days(stated.value, Role.HAPPENED, message) if stated.about == "remember" else None,
+        **validity(starts, ends),
     )
 
 

@@ -22,10 +22,9 @@ from memoranda.formation.extract.citations import (
 )
 from memoranda.formation.extract.commitments import Commitments
 from memoranda.formation.extract.prompt import Prompt
-from memoranda.formation.extract.said_times import cited_days
+from memoranda.formation.extract.said_times import times_of
 from memoranda.formation.schemas.definitions import NOTE, schema_of
 from memoranda.formation.schemas.json_values import Copier, InvalidJson, printable
-from memoranda.formation.times.time_context import Role
 from memoranda.model.drafts import Confirmation, Draft, TakenBack, WantedSchema
 from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.records import COMMITMENT, STRANGERS, Limits, Trust
@@ -33,10 +32,17 @@ from memoranda.model.values import refused
 from memoranda.storage.decide.strangers import other_speaker
 
 _NOTE_FIELDS: Final = frozenset(
-    {*NOTE.parameters["properties"], "sources", "supersedes", "language", "valid_from", "valid_until"}
+    {
+        *NOTE.parameters["properties"],
+        "sources",
+        "supersedes",
+        "language",
+        "happened",
+        "valid_from",
+        "valid_until",
+    }
     | {"schema", "data"}
 )
-_VALIDITY: Final = (Role.VALID_FROM, Role.VALID_UNTIL)
 #: Words of a schedule: a rule about when something happens is no event.
 _SCHEDULE: Final = re.compile(
     r"\b(?:(?:every|each) (?:other )?(?:day|week|month|quarter|year|morning|evening|night|weekday|weekend|\w+day|hour)"
@@ -153,14 +159,12 @@ class NoteReader:
         if follows is None:
             return None
         schema, data, carries = follows
-        starts, ends = (cited_days(given.get(role.value), cited, role) for role in _VALIDITY)
-        for role, days in zip(_VALIDITY, (starts, ends), strict=True):
-            if given.get(role.value) and days is None:
-                report("time", f"the words of {role.value} name no time, or are in no cited message")
-        if starts is not None and ends is not None and ends.after < starts.first:
-            report("time", "it would end before it begins")
-            starts = ends = None
-        if given.get("valid_until") and ends is None and any(one.valid_to is None for one in replaced):
+        times = times_of(given, cited, report)
+        if (
+            given.get("valid_until")
+            and times["valid_to"] is None
+            and any(one.valid_to is None for one in replaced)
+        ):
             report("bounded", "a temporary statement does not replace a permanent one")
             replaced = [one for one in replaced if one.valid_to is not None]
         try:
@@ -172,8 +176,6 @@ class NoteReader:
                 cardinality=_cardinality(given.get("cardinality"), given.get("key"), content),
                 applies_when=applies_when,
                 tags=tuple(dict.fromkeys(texts_of(given.get("tags"))))[:MOST_ENTRIES],
-                valid_from=None if starts is None else starts.begins,
-                valid_to=None if ends is None else ends.ends,
                 supersedes=tuple(one.id for one in replaced),
                 schema_name=schema,
                 data=data,
@@ -182,6 +184,7 @@ class NoteReader:
                 observed_at=max(message.observed_at for message, _ in cited),
                 language=text_of(given.get("language"))[:35] or None,
                 cited=tuple(one for _, one in cited),
+                **times,
             )
         except ValidationError as exc:
             report("invalid", str(refused(exc)))

@@ -18,6 +18,7 @@ from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust
 from memoranda.text.fence import fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count, estimate
+from memoranda.text.written_days import happened_words, validity_words
 
 #: Shares of the budget for memories, and for profile and experience each.
 _OF_MEMORIES: Final = 0.25
@@ -244,8 +245,9 @@ def _lesson(line: ExperienceLine, writer: _Writer) -> tuple[str, int, bool]:
 
 
 def _memory_label(memory: Memory) -> list[str]:
-    since = f"since {memory.valid_from:{_DAY}}" if memory.valid_from else f"{memory.observed_at:{_DAY}}"
-    label = [since] if memory.valid_to is None else [since, f"until {memory.valid_to:{_DAY}}"]
+    label = [] if memory.valid_from else [f"{memory.observed_at:{_DAY}}"]
+    label += validity_words(memory)
+    label += [] if memory.happened is None else [happened_words(memory.happened)]
     label.append(memory.kind)
     label += [] if memory.key is None else [f"key: {in_quotes(_own_key(memory))}"]
     label += [] if memory.subject is None else [f"about {in_quotes(memory.subject)}"]

@@ -256,6 +256,9 @@ class Merger:
             thread=self._thread.id,
             valid_from=draft.valid_from,
             valid_to=draft.valid_to,
+            valid_from_granularity=draft.valid_from_granularity,
+            valid_to_granularity=draft.valid_to_granularity,
+            happened=draft.happened,
             observed_at=draft.observed_at,
             sources=(*carried, *draft.sources),
             quotes=draft.quotes,
@@ -298,6 +301,8 @@ def _same_memory(memory: Memory, other: Memory) -> bool:
     if memory.valid_to != other.valid_to or (memory.valid_from or other.valid_from) != (
         other.valid_from or memory.valid_from
     ):
+        return False
+    if memory.happened and other.happened and not memory.happened.meets(other.happened):
         return False
     keys = {key.casefold() for key in (memory.key, other.key) if key is not None}
     if len(keys) > 1 or (memory.data is not None and memory.data != other.data):

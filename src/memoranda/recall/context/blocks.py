@@ -17,6 +17,7 @@ from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import COMMITMENT, STRANGERS, OwnerKind, Record, RecordType, Trust
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count
+from memoranda.text.written_days import happened_words, moment_words, since_words, validity_words
 
 #: Most characters that one token stands for in a readable text.
 _CHARACTERS_A_TOKEN = 16
@@ -71,13 +72,14 @@ class EntryWriter:
             label.append(f"key: {in_quotes(memory.key)}")
         if memory.subject is not None:
             label.append(f"about {in_quotes(memory.subject)}")
-        if memory.valid_from is not None:
-            label.append(f"since {_moment(memory.valid_from)}")
-        promised = memory.kind == COMMITMENT
-        if promised:
+        if memory.happened is not None:
+            label.append(happened_words(memory.happened))
+        if memory.kind == COMMITMENT:
+            label += since_words(memory)
             label.append("open")
-        if memory.valid_to is not None:
-            label.append(f"due {_due(memory.valid_to)}" if promised else f"until {_moment(memory.valid_to)}")
+            label += [] if memory.valid_to is None else [f"due {_due(memory.valid_to)}"]
+        else:
+            label += validity_words(memory)
         text = memory.content
         if memory.applies_when:
             text += f" (applies when: {memory.applies_when})"
@@ -90,7 +92,7 @@ class EntryWriter:
         tools = dict.fromkeys(call.tool for call in episode.tool_calls)
         if tools:
             text += f" (tools: {', '.join(tools)})"
-        label = [_moment(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
+        label = [moment_words(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
         return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
 
     def summary(self, thread: Thread) -> ContextEntry:
@@ -100,7 +102,7 @@ class EntryWriter:
 
     def message(self, message: Message) -> ContextEntry:
         """Make the entry of a message."""
-        said = f"{_moment(message.observed_at)}"
+        said = f"{moment_words(message.observed_at)}"
         label = [
             f"received {said}" if message.observed_assumed else said,
             message.role if message.speaker is None else f"{message.role} {in_quotes(message.speaker)}",
@@ -161,17 +163,11 @@ def now_line(moment: datetime, zone: tzinfo) -> str:
 def _due(moment: datetime) -> str:
     """Write when a commitment is due: its day if it may be kept until the day's end, which is midnight after it."""
     last = moment - timedelta(seconds=1)
-    return _day(last) if _moment(moment) == _day(moment) else _moment(moment)
+    return _day(last) if moment_words(moment) == _day(moment) else moment_words(moment)
 
 
 def _day(moment: datetime) -> str:
     return moment.date().isoformat()
-
-
-def _moment(moment: datetime) -> str:
-    """Write a moment to the minute, or only its day if it is midnight."""
-    whole_day = not (moment.hour or moment.minute or moment.second or moment.microsecond)
-    return _day(moment) if whole_day else f"{_day(moment)} {moment.hour:02}:{moment.minute:02}"
 
 
 #: Blocks that depend little on the question come first: providers cache the beginning of a prompt.

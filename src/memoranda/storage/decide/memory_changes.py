@@ -35,7 +35,7 @@ from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.text.scripts import comparable_text
 
-_AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})
+_AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to", "happened"})
 
 
 class Pair(NamedTuple):
@@ -213,10 +213,11 @@ def _close(state: BatchState, pair: Pair) -> Deciding[None]:
         end = max(end, loser.valid_from)
     if loser.valid_to is not None:
         end = min(end, loser.valid_to)
-    state.put(
-        loser.changed(status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=end),
-        Verb.SUPERSEDE,
+    said = loser.valid_to_granularity if end == loser.valid_to else None
+    ended = loser.changed(
+        status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=end, valid_to_granularity=said
     )
+    state.put(ended, Verb.SUPERSEDE)
     if loser.id not in winner.supersedes:
         won = winner.changed(supersedes=(*winner.supersedes, loser.id))
         state.put((yield from _settled(state, won, loser)), Verb.SUPERSEDE)
@@ -274,6 +275,7 @@ def amend(state: BatchState, change: Amend) -> Deciding[None]:
             field=unknown[0],
         )
     given: dict[str, Any] = {name: getattr(memory, name) for name in Memory.model_fields}
+    given |= {f"{name}_granularity": None for name in ("valid_from", "valid_to") if name in change.fields}
     try:
         changed = Memory.model_validate({**given, **change.fields})
     except ValidationError as exc:

@@ -9,7 +9,7 @@ import pytest
 
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.model.changes import Amend, ChangeAudience, Confirm, RecordEpisode, Retract, Supersede
-from memoranda.model.memories import MemoryStatus
+from memoranda.model.memories import DaySpan, Granularity, MemoryStatus
 from memoranda.model.records import EVERYONE, WHOLE, Audience, Trust, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
@@ -38,6 +38,11 @@ class MemorySuite(Suite):
             thread=thread,
             valid_from=START - DAY,
             valid_to=START + DAY,
+            valid_from_granularity="month",
+            valid_to_granularity="year",
+            happened=DaySpan(
+                first=START.date(), after=(START + 2 * DAY).date(), granularity=Granularity.SPAN
+            ),
             pinned=True,
         )
         receipt = await pen.write(change)
@@ -215,6 +220,26 @@ class MemorySuite(Suite):
         for wrong in ({"content": "likes gin"}, {"trust": "operator"}, {"valid_from": START + 2 * DAY}):
             with pytest.raises(InvalidInput):
                 await pen.write(Amend(memory, wrong))
+
+    async def test_the_days_on_which_it_happened_can_be_amended_and_taken_away(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("ran a marathon", valid_from=START, valid_from_granularity="year")
+        assert (await pen.read(memory)).happened is None
+        await pen.write(Amend(memory, {"happened": "2026-03", "valid_from": START - DAY}))
+        changed = await pen.read(memory)
+        assert (changed.happened, changed.valid_from_granularity) == (DaySpan.model_validate("2026-03"), None)
+        await pen.write(Amend(memory, {"happened": None}))
+        assert (await pen.read(memory)).happened is None
+        with pytest.raises(InvalidInput, match="happened: is no day"):
+            await pen.write(Amend(memory, {"happened": "in March"}))
+
+    async def test_a_superseded_statement_ends_at_a_moment_that_nobody_said(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        fields = {"valid_to": START + 900 * DAY, "valid_to_granularity": "year"}
+        loser = await pen.remember("lives in Bonn", key="town", **fields)
+        await pen.remember("lives in Kiel", key="town", valid_from=START + DAY)
+        ended = await pen.read(loser)
+        assert (ended.valid_to, ended.valid_to_granularity) == (START + DAY, None)
 
     async def test_a_change_of_readers_moves_a_statement_to_another_shelf(self, engine: Engine) -> None:
         pen = Pen(engine)
