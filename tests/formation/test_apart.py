@@ -75,6 +75,7 @@ async def test_a_model_cannot_make_another_speaker_the_owner(clock: HandClock):
 
     async with opened("memory://", clock, ScriptedModels(say)) as book:
         thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "This is Ben, he will tell you.")
         await thread.append("user", "I live in Berlin.", speaker="ben")
         await settle(book, clock)
         (memory,) = (await book.list("ann", types="memory", agent="guide")).records

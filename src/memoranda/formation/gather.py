@@ -11,11 +11,12 @@ from uuid import UUID, uuid4
 from memoranda.errors import EmbeddingFailed
 from memoranda.formation.extract.by_rules import Wanted
 from memoranda.formation.formation_settings import agent_named
+from memoranda.formation.owner_names import as_read, owner_speakers
 from memoranda.formation.reconcile.lesson_lines import lines_to_show
 from memoranda.formation.reconcile.listed_sources import listing
 from memoranda.formation.reconcile.reconciler import CurrentRecords
 from memoranda.formation.schemas.definitions import EXPERIENCE, FormationSchema, schemas_for_agent
-from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory
@@ -168,13 +169,15 @@ class ThreadReader:
         learns = any(schema.due and schema.name == EXPERIENCE.name for schema in schemas)
         learnt = await self._experience(thread) if learns else ()
         lines = lines_to_show(learnt, thread.owner, self._users, excerpt.new)
+        profiles = await self._profiles(thread, view)
+        owners = await owner_speakers(self._records, thread, view, (*excerpt.context, *excerpt.new), profiles)
         return Reading(
             thread=thread,
             messages=tuple(
-                ReadMessage(message=message, context=place < len(excerpt.context))
+                as_read(message, owners, context=place < len(excerpt.context))
                 for place, message in enumerate(_never_back((*excerpt.context, *excerpt.new)))
             ),
-            profiles=tuple(shown(await self._profiles(thread, view), self._secrets)),
+            profiles=tuple(shown(profiles, self._secrets)),
             summary=thread.summary,
             experience=tuple(shown(lines, self._secrets)),
             schemas=schemas,

@@ -34,6 +34,8 @@ class ReadMessage(Value):
     message: Message
     #: True if an earlier run covered it: it is shown, but nothing new may cite it.
     context: bool = False
+    #: The name under which the owner speaks here; the message itself then has no speaker.
+    called: Name | None = None
 
 
 class Reading(Value):
@@ -165,6 +167,11 @@ class ProfilePatch(_Resting):
         if self.sources_of and len(self.sources_of) != len(self.operations):
             raise ValueError("each operation has its sources, or none has")
         return self
+
+    def value_of(self, path: str) -> str:
+        """Return the text that the patch writes to a path last; empty if it writes none."""
+        values = [one.get("value") for one in self.operations if one.get("path") == path]
+        return values[-1] if values and isinstance(values[-1], str) else ""
 
     def with_sources(self) -> tuple[tuple[Mapping[str, Any], tuple[UUID, ...]], ...]:
         """Return each operation with its sources."""

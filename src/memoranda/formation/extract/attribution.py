@@ -16,7 +16,7 @@ from memoranda.formation.extract.replies import (
     says_yes,
     stated_words,
 )
-from memoranda.formation.owner_names import owner_names
+from memoranda.formation.owner_names import forms_of, owner_names
 from memoranda.model.drafts import Reading
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
@@ -146,6 +146,11 @@ class Attribution:
     def is_denied(self, statement: str, cited: Sequence[Message]) -> bool:
         """True if the cited words of the user say the opposite of a statement."""
         return opposes(statement, "\n".join(own_words(one.content) for one in cited if is_from_user(one)))
+
+    def also_called(self, name: str) -> None:
+        """Take a name for the owner's, such as one that the same answer puts into the profile."""
+        self._owner_names |= forms_of(name)
+        self._speakers |= forms_of(name)
 
     def other_subject(self, subject: str) -> str | None:
         """Return the subject of a statement if it is not the owner."""

@@ -22,7 +22,7 @@ from memoranda.formation.extract.notes import NoteReader
 from memoranda.formation.extract.patches import PatchReader
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.extract.summary import title_of
-from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE
+from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, PROFILE
 from memoranda.formation.schemas.json_values import InvalidJson, printable
 from memoranda.model.drafts import (
     Confirmation,
@@ -75,6 +75,10 @@ class _AnswerReader:
         for name in form.ignored[:MOST_ENTRIES]:
             self._problems.add(printable(name), "field", "is not a field of an answer")
         value = form.value
+        patches, changed = self._patches.read(self._entries(value, "patches", None))
+        for patch in patches:
+            if (name := patch.value_of("/name")) and patch.schema_name == PROFILE.name:
+                self._attribution.also_called(name)
         notes = [
             note
             for at, given in self._entries(value, "notes", NOTE.name)
@@ -91,7 +95,6 @@ class _AnswerReader:
             if (denied := self._notes.retraction(at, given))
         ]
         back += self._notes.settled
-        patches, changed = self._patches.read(self._entries(value, "patches", None))
         lessons = self._entries(value, "experience", EXPERIENCE.name)
         return Formed(
             notes=(*notes, *changed),

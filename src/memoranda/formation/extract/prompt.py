@@ -171,7 +171,8 @@ def _shown_messages(
 
 def _label(read: ReadMessage) -> list[str]:
     message = read.message
-    label = [message.role if message.speaker is None else f"{message.role} {_name(message.speaker)}"]
+    speaker = read.called or message.speaker
+    label = [message.role if speaker is None else f"{message.role} {_name(speaker)}"]
     if message.trust in STRANGERS:
         label.append(f"from {message.trust.value}")
     if message.feedback is not None:
