@@ -21,6 +21,7 @@ from memoranda.formation.extract.citations import (
     texts_of,
 )
 from memoranda.formation.extract.commitments import Commitments
+from memoranda.formation.extract.dated_content import dated
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.extract.said_times import times_of
 from memoranda.formation.schemas.definitions import NOTE, schema_of
@@ -169,7 +170,7 @@ class NoteReader:
             replaced = [one for one in replaced if one.valid_to is not None]
         try:
             return Draft(
-                content=content,
+                content=dated(content, cited, times["happened"], report, longest=self._limits.content_length),
                 kind=kind,
                 key=self._key(given.get("key"), verdict.trust, subject, report),
                 subject=subject,

@@ -113,7 +113,8 @@ ENGLISH: Final = Lexicon(
         "HOL:10-31": "halloween",
         "ABOUT": "about|around|roughly|approximately",
         "INCLUDED": "inclusive|included",
-        "!": "every|each|after|before|few|several|some|many|not|never|or|except|every other|weekly|daily|monthly|yearly|"
+        "OR": "or|except|except for",
+        "!": "every|each|after|before|few|several|some|many|not|never|every other|weekly|daily|monthly|yearly|"
         "more than|less than|almost|nearly|at least|under|soon|while|other",
         **counted("WD", _WEEKDAYS),
         **counted("M", _MONTHS, 1),

@@ -145,7 +145,8 @@ GERMAN: Final = Lexicon(
         "HOL:12-6": "nikolaus",
         "ABOUT": "etwa|ungefähr|circa|ca|zirka|um die",
         "INCLUDED": "einschließlich|inklusive|inbegriffen",
-        "!": "knapp|fast|gut|mindestens|mehr als|weniger als|jeden|jede|jedes|jeder|jedem|alle|nach|einige|einigen|ein paar|paar|mehrere|mehreren|nicht|nie|oder|außer|wöchentlich|täglich|"
+        "OR": "oder|außer",
+        "!": "knapp|fast|gut|mindestens|mehr als|weniger als|jeden|jede|jedes|jeder|jedem|alle|nach|einige|einigen|ein paar|paar|mehrere|mehreren|nicht|nie|wöchentlich|täglich|"
         "monatlich|bald|weile|einer weile|neulich|kürzlich|irgendwann|wenigen|viele|vielen",
         **{
             f"WD:{place} PART": "|".join(f"{day}{part}" for part in _PARTS.split("|"))

@@ -65,8 +65,8 @@ class Lexicon:
         }
         for token, phrases in [*listed.items(), *self.tokens.items()]:
             for phrase in phrases.split("|"):
-                if not phrase.isspace():
-                    self.phrases[tuple(phrase.casefold().replace("~", " ").split())] = token
+                for one in {phrase.casefold(), phrase.lower()}:
+                    self.phrases[tuple(one.replace("~", " ").split())] = token
 
     def pieces(self, text: str) -> list[Piece]:
         """Return the tokens of a text in small letters, with words that say no time as None."""

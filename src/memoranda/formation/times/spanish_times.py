@@ -103,7 +103,8 @@ SPANISH: Final = Lexicon(
         "HOL:10-31": "halloween",
         "ABOUT": "más o menos|alrededor de|alrededor del|aproximadamente|unos|unas|cerca de|sobre",
         "INCLUDED": "incluido|incluida|inclusive",
-        "!": "más de|menos de|casi|al menos|todos|todas|cada|después|tras|algunos|algunas|varios|varias|no|nunca|o|excepto|salvo|pronto|rato|un rato|pocos|pocas|"
+        "OR": "o|excepto|salvo",
+        "!": "más de|menos de|casi|al menos|todos|todas|cada|después|tras|algunos|algunas|varios|varias|no|nunca|pronto|rato|un rato|pocos|pocas|"
         "semanalmente|diariamente|muchos|muchas|uno de estos|un día de estos|los lunes|los martes|los miércoles|los jueves|los viernes|"
         "los sábados|los domingos|antes",
         **counted("WD", _WEEKDAYS),

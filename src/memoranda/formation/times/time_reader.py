@@ -95,7 +95,7 @@ def best_lexicons(text: str) -> list[Lexicon]:
 def _in_language(text: str, lexicon: Lexicon, saying: Saying) -> DaySpan | None:
     pieces = [piece for piece in lexicon.pieces(text) if piece.token != ""]
     tokens = [piece.token for piece in pieces]
-    if "!" in tokens:
+    if "!" in tokens or "OR" in tokens:
         return None
     if None not in tokens:
         return days_of(_worded([token for token in tokens if token is not None], lexicon), saying)
@@ -109,10 +109,10 @@ def expressions(text: str, lexicon: Lexicon, saying: Saying) -> list[Expression]
 
 
 def _expressions(pieces: list[Piece], lexicon: Lexicon, saying: Saying) -> Iterator[Expression]:
-    """Yield the times among words that say none: each stretch of words of time is one, or cannot be read."""
-    for is_time, stretch in groupby(pieces, lambda piece: piece.token is not None and piece.token != "!"):
+    """Yield the times among words that say none: each stretch of words of time is one, or cannot be read ("every Friday")."""
+    for is_time, stretch in groupby(pieces, lambda piece: piece.token is not None):
         run = list(stretch)
-        while run and run[-1].token in _JOINING:
+        while run and (run[-1].token in _JOINING or run[-1].token == "!"):
             run.pop()
         while run and run[0].token in ("AND", "TO", "HYPHEN"):
             run.pop(0)
