@@ -1,4 +1,4 @@
-"""Capabilities that only some engines have: notify workers, search shelves too large for memory, and copy themselves."""
+"""Capabilities that only some engines have: notify workers, search large shelves, copy themselves, read all at one moment."""
 
 from __future__ import annotations
 

@@ -133,8 +133,8 @@ def open(
     """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
 
     ``limits`` are the guardrails; without them, those of the ``config`` file and the environment apply.
-    ``worker``: None, the default, does the background jobs of this tenant in this process: it forms memories and
-    computes vectors. True does those of every tenant, as ``memoranda worker`` does; False does none.
+    ``worker``: None, the default, does the background jobs of this tenant in this process, such as forming
+    memories, and computes the vectors of every tenant. True does those of every tenant, as ``memoranda worker`` does; False does none.
     ``embed`` chooses the embedder: ``"auto"`` is the one the settings name, or else the local model if it is
     installed, or else none; None means words alone; or give a folder with the model's files, ``"provider:model"``,
     or an embedder.

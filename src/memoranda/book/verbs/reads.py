@@ -102,7 +102,8 @@ class Reads:
     ) -> Why:
         """Explain a record: its sources, quoted, and the changes that made it what it is.
 
-        A record with more sources than it lists itself has them in pages: ``cursor`` continues after an earlier one.
+        A record with more sources than it lists itself has them in pages of ``limit``: ``cursor`` continues after an earlier
+        one. The listed sources come on top of the first page.
         """
         party, view = self._party(owner), as_view(who)
         engine = self._services.engine
