@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from memoranda.door import Door
 from memoranda.errors import NotFound, Stale
 from memoranda.formation.extract.model_calls import ModelCalls, RunUsage
-from memoranda.formation.extract.retold import judged_summary
 from memoranda.formation.extract.summary import oldest_within, summary_by_rules
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
+from memoranda.formation.reconcile.episode_trust import judged_summary
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.model.changes import Change, Job, RecordEpisode, SetThread
 from memoranda.model.messages import (
@@ -185,15 +185,24 @@ class Closer:
         episodes = await self._reader.episodes(thread)
         return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
 
-    async def with_tool_calls(self, thread: Thread, change: Change, after: int = 0) -> Change:
-        """Add the tool calls after a message to a change that records an episode; return any other change as it is."""
-        if not isinstance(change, RecordEpisode) or change.episode.tool_calls:
+    async def completed(self, thread: Thread, change: Change, after: int = 0) -> Change:
+        """Complete a change that records an episode: it rests on all messages after a place, also those told by a summary."""
+        if not isinstance(change, RecordEpisode):
             return change
+        draft = change.episode
         excerpt = await self._reader.excerpt(thread, after)
-        calls = tool_calls_of(
-            message for message in excerpt.new if message.observed_at <= change.episode.ended_at
+        said = [message for message in excerpt.new if message.observed_at <= draft.ended_at]
+        if not said:
+            return change
+        summary, trust = judged_summary(draft.goal, draft.summary, said)
+        episode = draft.changed(
+            summary=summary,
+            trust=trust,
+            sources=tuple(message.id for message in said[:_MOST_SOURCES]),
+            started_at=min(message.observed_at for message in said),
+            tool_calls=draft.tool_calls or tool_calls_of(said),
         )
-        return replace(change, episode=change.episode.changed(tool_calls=calls)) if calls else change
+        return replace(change, episode=episode)
 
     async def _summarise(self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage) -> None:
         """Summarise older messages once those without a summary exceed ``window`` tokens; on failure the old summary stays."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 from uuid import UUID
 
 from memoranda.door import Door
@@ -25,6 +26,9 @@ from memoranda.model.messages import (
 )
 from memoranda.model.values import canonical, derived_id
 
+#: The messages before the end of a thread that are shown although its summary covers them.
+_LEAST: Final = 6
+
 
 def is_unanswered(said: Sequence[Message]) -> bool:
     """True if the conversation breaks off: nobody answered the user's last turn, or a tool call has no result."""
@@ -32,6 +36,12 @@ def is_unanswered(said: Sequence[Message]) -> bool:
     if last is None or last.role != "assistant":
         return last is not None
     return any(not part.is_result for part in native_parts(last.native))
+
+
+def after_summary(excerpt: Excerpt) -> Excerpt:
+    """Return an excerpt without the messages that its thread's summary covers; at least its last few messages stay."""
+    left = tuple(message for message in excerpt.new if message.seq > excerpt.thread.summary_through)
+    return replace(excerpt, new=left or excerpt.new[-_LEAST:]) if excerpt.thread.summary else excerpt
 
 
 def mark_of(reading: Reading, formed: Formed, after: int) -> MarkFormed:

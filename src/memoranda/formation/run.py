@@ -31,7 +31,13 @@ from memoranda.formation.gather import (
     writing_view,
 )
 from memoranda.formation.privacy.guard import Guard
-from memoranda.formation.quiet_threads import QuietThreads, is_unanswered, mark_of, prepared_for
+from memoranda.formation.quiet_threads import (
+    QuietThreads,
+    after_summary,
+    is_unanswered,
+    mark_of,
+    prepared_for,
+)
 from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile, refused_change
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.formation.who_forms import WhoForms
@@ -182,7 +188,7 @@ class FormationRunner:
             bare = bare and bool(excerpt.thread.title or not title_by_rules(portion.reading.new))
             if not bare or through - after >= _MOST_UNMARKED:
                 await self._apply(run, portion, formed)
-                whole = after == 0 and _asks_for_episode(portion.reading)
+                whole = after == 0 and portion.reading.due(EPISODE.name) is not None
                 after = through
             telemetry.count("formation.portions")
             current = await self._thread(run.job)
@@ -243,8 +249,12 @@ class FormationRunner:
         An episode that was prepared before is written without a question.
         """
         none_due = await self._reader.schemas(excerpt.thread.agent, set())
-        newest = newest_within(excerpt, run.settings.prompt_tokens)
+        # The summary stands for its part of the whole thread; it says nothing of a later part alone.
+        newest = newest_within(
+            excerpt if run.reported else after_summary(excerpt), run.settings.prompt_tokens
+        )
         bare = await self._reading(run, newest, none_due, self._clock())
+        bare = bare.model_copy(update={"summary": ""}) if run.reported else bare
         reading = await due(bare)
         prompt = compose(reading, budget=run.settings.prompt_tokens)
         if prompt is None or not any(schema.due for schema in reading.schemas):
@@ -350,9 +360,7 @@ class FormationRunner:
     ) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
-        changes = [
-            await self._closer.with_tool_calls(reading.thread, one, run.reported) for one in made.changes
-        ]
+        changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
         changes += [] if mark is None else [mark]
         operation = run.operation(portion)
         while changes:
@@ -384,11 +392,6 @@ class FormationRunner:
                 changes.pop(place)
             else:
                 return
-
-
-def _asks_for_episode(reading: Reading) -> bool:
-    """True if the model is asked for an episode, the record of a finished run."""
-    return reading.due(EPISODE.name) is not None
 
 
 def reform_start(job: Job) -> int:

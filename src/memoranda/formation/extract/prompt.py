@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
 from memoranda.formation.extract.instructions import answer_schema, fillable, instructions
+from memoranda.formation.prompts.turn_lines import TIME, label_of, newest_part, time_lines
 from memoranda.model.drafts import Reading, ReadMessage
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import FORMATION, Earlier, ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
-from memoranda.model.records import STRANGERS, Trust
+from memoranda.model.records import STRANGERS
 from memoranda.text.fence import fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count, estimate
 from memoranda.text.written_days import happened_words, validity_words
@@ -25,7 +26,7 @@ _OF_MEMORIES: Final = 0.25
 _OF_DOCUMENTS: Final = 0.15
 #: The most characters of a memory's document that is shown; a longer one cannot be patched.
 _DOCUMENT: Final = 2_000
-#: Shares of the budget for context messages, and for any single message.
+#: Shares of the budget for the summary and for context messages each, and for any single message.
 _OF_CONTEXT: Final = 0.1
 _OF_ONE: Final = 0.5
 #: The most new messages in one prompt: as many as notes that are read from one answer.
@@ -33,11 +34,6 @@ _MOST_NEW: Final = 50
 #: The most characters in one token of meaningful text, for any tokenizer.
 _CHARACTERS_A_TOKEN: Final = 16
 _DAY: Final = "%Y-%m-%d"
-_TIME: Final = "%Y-%m-%d, %A %H:%M"
-#: Words of labels that no speaker's name may stand for.
-_MARKS: Final = frozenset({"context", "feedback", "from", *(trust.value for trust in Trust)})
-#: After so long a pause the time is written again above the next message.
-_PAUSE: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +92,12 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
         for schema in reading.schemas
         if schema.due and (schema.name in profile or reading.profile(schema.name) is None)
     ]
-    room = budget - sum(map(count, known))
+    told = newest_part(reading.summary, int(budget * _OF_CONTEXT), count)
+    summary = [f"- [summary so far] {fenced(told)}"] if told else []
+    room = budget - sum(map(count, (*known, *summary)))
     shown = _shown_messages(reading.messages, writer, room, int(budget * _OF_CONTEXT))
     entries = _dated_entries(shown)
     handles = {f"m{place}": read for place, (read, _, _) in enumerate(shown, start=1)}
-    summary = [f"- [summary so far] {fenced(reading.summary)}"] if reading.summary else []
     earlier = reading.thread.prepared if reading.prepares_episode else None
     if earlier is not None:
         summary.append(f"- [episode so far] {fenced(f'{earlier.goal}: {earlier.summary}')}")
@@ -170,19 +167,8 @@ def _shown_messages(
 
 
 def _label(read: ReadMessage) -> list[str]:
-    message = read.message
-    speaker = read.called or message.speaker
-    label = [message.role if speaker is None else f"{message.role} {_name(speaker)}"]
-    if message.trust in STRANGERS:
-        label.append(f"from {message.trust.value}")
-    if message.feedback is not None:
-        label.append(str(message.feedback))
+    label = label_of(read.message, read.called)
     return [*label, "context"] if read.context else label
-
-
-def _name(speaker: str) -> str:
-    """Return a speaker's name for a label: as it is if it is one plain word, else in quotation marks."""
-    return speaker if speaker.isalpha() and speaker.casefold() not in _MARKS else in_quotes(speaker)
 
 
 def _dated_entries(shown: Sequence[_Shown]) -> list[str]:
@@ -190,10 +176,8 @@ def _dated_entries(shown: Sequence[_Shown]) -> list[str]:
     lines: list[str] = []
     told: datetime | None = None
     for place, (read, line, _) in enumerate(shown, start=1):
-        said = read.message.observed_at
-        if told is None or said.date() != told.date() or abs(said - told) > _PAUSE:
-            lines.append(f"## {said.strftime(_TIME)}")
-        told = said
+        lines += time_lines(read.message.observed_at, told)
+        told = read.message.observed_at
         lines.append(f"- [m{place} {line}")
     return lines
 
@@ -286,4 +270,4 @@ def _closing_line(reading: Reading, names: Sequence[str]) -> str:
     """Return the prompt's last line: today, and what to fill. It contains no stored text."""
     wanted = "; ".join(fillable(names, reading.schemas)) or "nothing"
     language = f" Write in this language: {one_line(reading.language)}." if reading.language else ""
-    return f"Today is {reading.now.strftime(_TIME)}. Fill: {wanted}.{language}"
+    return f"Today is {reading.now.strftime(TIME)}. Fill: {wanted}.{language}"

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from memoranda.errors import InvalidInput, LimitReached
-from memoranda.formation.extract.retold import judged_summary
+from memoranda.formation.reconcile.episode_trust import judged_summary
 from memoranda.formation.reconcile.lesson_lines import LessonWriter
 from memoranda.formation.reconcile.merge import Merger
 from memoranda.formation.reconcile.profile_edits import ProfileEditor

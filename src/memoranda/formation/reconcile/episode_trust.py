@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -20,6 +21,7 @@ from memoranda.text.similarity import (
 _RETOLD: Final = 0.5
 #: A sentence of fewer words has them in common with any text.
 _FEWEST: Final = 3
+_MARK: Final = re.compile(r"\(from (?:tool|web)\) ")
 #: The most characters of tools and pages that are compared; with more, the whole episode has their trust.
 _MOST: Final = 400_000
 
@@ -30,6 +32,7 @@ def judged_summary(goal: str, summary: str, said: Sequence[Message]) -> tuple[st
     A sentence that retells a tool or a page begins with "(from tool)" or "(from web)". If the goal retells one, or
     there is too much to compare, the episode has the trust of what it retells.
     """
+    summary = _MARK.sub("", summary)
     strangers = [message for message in said if message.trust in STRANGERS and message.content]
     if sum(len(message.content) for message in strangers) > _MOST:
         return summary, lowest(message.trust for message in strangers)

@@ -1,0 +1,66 @@
+"""Turns of a conversation as lines of a prompt: dated, with the speaker, and marked where a tool or a page said it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from memoranda.model.messages import Message
+from memoranda.model.records import STRANGERS, Trust
+from memoranda.text.fence import fenced, in_brackets, in_quotes
+from memoranda.text.token_count import Count, estimate
+
+TIME: Final = "%Y-%m-%d, %A %H:%M"
+#: Words of labels that no speaker's name may stand for.
+_MARKS: Final = frozenset({"context", "feedback", "from", *(trust.value for trust in Trust)})
+#: After so long a pause the time is written again above the next message.
+_PAUSE: Final = timedelta(hours=1)
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+
+
+def label_of(message: Message, called: str | None = None) -> list[str]:
+    """Return the parts of a message's label: role and speaker (or another name for them), a stranger's mark, feedback."""
+    speaker = called or message.speaker
+    label = [message.role if speaker is None else f"{message.role} {_name(speaker)}"]
+    if message.trust in STRANGERS:
+        label.append(f"from {message.trust.value}")
+    if message.feedback is not None:
+        label.append(str(message.feedback))
+    return label
+
+
+def _name(speaker: str) -> str:
+    """Return a speaker's name for a label: as it is if it is one plain word, else in quotation marks."""
+    return speaker if speaker.isalpha() and speaker.casefold() not in _MARKS else in_quotes(speaker)
+
+
+def time_lines(said: datetime, told: datetime | None) -> list[str]:
+    """Return the line that stands above a message of a new day or after a pause, and says when it was; else none."""
+    if told is None or said.date() != told.date() or abs(said - told) > _PAUSE:
+        return [f"## {said.strftime(TIME)}"]
+    return []
+
+
+def dated_turns(messages: Sequence[Message], characters: int) -> str:
+    """Return turns with their times and marks, each cut to so many characters."""
+    lines: list[str] = []
+    told: datetime | None = None
+    for message in messages:
+        if message.content:
+            lines += time_lines(message.observed_at, told)
+            told = message.observed_at
+            lines.append(
+                f"- [{in_brackets(' '.join(label_of(message)))}] {fenced(message.content[:characters])}"
+            )
+    return "\n".join(lines)
+
+
+def newest_part(text: str, tokens: int, count: Count = estimate) -> str:
+    """Return the end of a text that fits into so many tokens, from the beginning of a sentence, and how it begins if cut."""
+    if count(text) <= tokens:
+        return text
+    starts = [found.end() for found in _SENTENCE_END.finditer(text)]
+    kept = next((text[start:] for start in starts if count(text[start:]) < tokens), "")
+    return f"… {kept}" if kept else ""
