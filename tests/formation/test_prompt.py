@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from typing import get_args
 
 import pytest
 
+from memoranda.formation.extract.instructions import instructions
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.formation.schemas.definitions import FormationSchema
 from memoranda.formation.schemas.schema_check import schema_faults
 from memoranda.model.drafts import Reading, ReadMessage, WantedSchema
+from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, GUIDE, START, a_line, a_memory
@@ -208,3 +211,16 @@ def test_a_flat_schema_is_told_in_a_line_a_field_and_any_other_as_it_is():
 
     assert "- to (text, required): Where to.\n- days (integer)" in prompt.instructions
     assert json.dumps(nested, sort_keys=True, separators=(",", ":")) in prompt.instructions
+
+
+def test_the_prompt_asks_by_name_for_what_must_not_be_missed():
+    asked = instructions(SCHEMAS)
+    areas = (
+        "personal details and preferences",
+        "contextual and time-bound information",
+        "interaction patterns",
+        "previous commitments",
+    )
+    duties = ("context of use", "limits in time", "effect on the future")
+    for name in (*areas, *duties, *get_args(ExperienceField)):
+        assert asked.count(name) == 1, name
