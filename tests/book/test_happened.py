@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +103,16 @@ def test_the_synchronous_face_takes_the_day_as_well(tmp_path: Path) -> None:
         (found,) = book.list("ana", types="memory").records
         assert isinstance(found, Memory) and found.id == receipt.id
         assert found.happened is not None and found.happened.granularity is Granularity.MONTH
+
+
+async def test_rules_know_the_day_of_what_a_user_asks_to_remember() -> None:
+    said = datetime(2026, 9, 9, 14, tzinfo=UTC)
+    async with memoranda.open("memory://", models=None) as book:
+        thread = await book.thread("ana", agent="coach")
+        for words in ("Remember that I have a dentist appointment tomorrow.", "I live in Bonn since June."):
+            await thread.append("user", words, observed_at=said)
+        await thread.form_now()
+        await book.drain()
+        text = (await book.context("ana", agent="coach", budget=500)).text
+    assert "on 10 September 2026] Asked to remember: I have a dentist appointment tomorrow" in text
+    assert "since June 2026] Lives in Bonn" in text

@@ -23,7 +23,7 @@ def _of_today(_: re.Match[str], saying: Saying) -> DaySpan:
     return one_day(saying.today)
 
 
-@form(r"(LAST|THIS) (?:PART|NIGHT)")
+@form(r"(?:(?:EARLY|LATE|EARLIER|LATER) )?(LAST|THIS) (?:PART|NIGHT)")
 def _part(found: re.Match[str], saying: Saying) -> DaySpan:
     day = saying.today - (found[1] == "LAST") * DAY
     return span(day, day + DAY, Granularity.PART_OF_DAY)

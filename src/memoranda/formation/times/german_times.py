@@ -146,7 +146,7 @@ GERMAN: Final = Lexicon(
         "ABOUT": "etwa|ungefähr|circa|ca|zirka|um die",
         "INCLUDED": "einschließlich|inklusive|inbegriffen",
         "OR": "oder|außer",
-        "!": "knapp|fast|gut|mindestens|mehr als|weniger als|jeden|jede|jedes|jeder|jedem|alle|nach|einige|einigen|ein paar|paar|mehrere|mehreren|nicht|nie|wöchentlich|täglich|"
+        "!": "nacht auf|nacht zu|nacht zum|in der nacht auf|in der nacht zum|knapp|fast|gut|mindestens|mehr als|weniger als|jeden|jede|jedes|jeder|jedem|alle|nach|einige|einigen|ein paar|paar|mehrere|mehreren|nicht|nie|wöchentlich|täglich|"
         "monatlich|bald|weile|einer weile|neulich|kürzlich|irgendwann|wenigen|viele|vielen",
         **{
             f"WD:{place} PART": "|".join(f"{day}{part}" for part in _PARTS.split("|"))

@@ -144,7 +144,9 @@ def _decade(found: re.Match[str], _: Saying) -> DaySpan:
     return span(date(first, 1, 1), date(first + 10, 1, 1), Granularity.DECADE)
 
 
-@form(r"(?P<part>START|MID|END|EARLY|LATE|LAST U:day)(?: (?:IN|AT|FROM))? (?P<of>.+)")
+@form(
+    r"(?P<part>START|MID|END|EARLY|LATE|LAST U:day)(?: (?:IN|AT|FROM))? (?P<of>(?!(?:LAST|THIS) (?:PART|NIGHT)$).+)"
+)
 def _part_of(found: re.Match[str], saying: Saying) -> DaySpan | None:
     """Return a part of a month (its first ten days, the next ten, the rest), or the edge of a longer time."""
     of = found["of"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from memoranda.formation.times.day_arithmetic import span
@@ -26,23 +27,29 @@ TAIL: Final = re.compile(
 _HEAD: Final = re.compile(rf"^(?:(?:PART|NIGHT|{_CLOCK})(?: (?:AT|IN|FROM|TO))? )+")
 
 Form = Callable[[re.Match[str], Saying], DaySpan | None]
-FORMS: list[tuple[re.Pattern[str], Form]] = []
+FORMS: list[tuple[str, Form]] = []
 
 
 def form(pattern: str) -> Callable[[Form], Form]:
     """Add a form to the list: a pattern over tokens, and the function that makes its days."""
 
     def add(made: Form) -> Form:
-        FORMS.append((re.compile(f"^(?:{pattern})$"), made))
+        FORMS.append((pattern, made))
         return made
 
     return add
 
 
+@cache
+def _compiled() -> tuple[tuple[re.Pattern[str], Form], ...]:
+    """Return the forms; they are compiled with the first time that is read, because most programs that import this read none."""
+    return tuple((re.compile(pattern), made) for pattern, made in FORMS)
+
+
 def plain(core: str, saying: Saying) -> DaySpan | None:
     """Return the days of a time without words before it; a time of day narrows only the granularity."""
-    for pattern, made in FORMS:
-        if found := pattern.match(core):
+    for pattern, made in _compiled():
+        if found := pattern.fullmatch(core):
             return made(found, saying)
     short = TAIL.sub("", _HEAD.sub("", core))
     if not short or short == core:

@@ -27,6 +27,9 @@ _HALVES: Final = (
     (re.compile(r"N:(?:1|2) (N:(?:2|10) U)"), r"\1"),
     (re.compile(r"(MID|EARLY|LATE|START|END) HYPHEN"), r"\1"),
     (re.compile(r"\bHYPHEN\b"), "TO"),
+    # "Around noon" is not sure of the hour, but of the day.
+    (re.compile(r"ABOUT (PART|NIGHT|CLK|N:\d+ CLOCK)"), r"\1"),
+    (re.compile(r"((?:DAY:-?\d|WD:\d)(?: PART)?) ABOUT (N:\d+)$"), r"\1 AT \2"),
     (re.compile(r"(^|[A-Z] )MORE (U:\w+)"), r"\1MORE N:1 \2"),
     (re.compile(r"THIS (COMING|LAST|SOON)"), r"\1"),
     (re.compile(r"FOR LAST (U:\w+)"), r"FOR LAST N:1 \1"),
