@@ -8,6 +8,7 @@ import pytest
 
 import memoranda
 from memoranda import Erased, OperationReused
+from memoranda.model.ledger import NO_REQUEST
 
 
 @pytest.mark.parametrize("whose", ["ana", None])
@@ -40,3 +41,31 @@ async def test_an_export_of_one_owner_tells_neither_operation_ids_nor_requests(b
     lines = "".join([line async for line in book.export("ana")])
     assert "4711" not in lines
     assert (await book.engine.whereabouts()).secret.hex() not in lines
+
+
+async def test_a_request_of_which_a_part_was_forgotten_leaves_no_digest_and_is_refused_in_another_book(
+    book: memoranda.Book, tmp_path: Path
+) -> None:
+    thread = await book.thread("ana", agent="coach")
+    said = ["Plays the cello", "Has a blue canary"]
+
+    async def append(there: memoranda.Book) -> memoranda.Receipt:
+        again = await there.thread("ana", id=thread.id, agent="coach")
+        return await again.append([{"role": "user", "content": text} for text in said], operation="one")
+
+    told = await append(book)
+    whole = [line async for line in book.export("ana")]
+    await book.forget("ana", ids=told.ids()[1:], view="owner")
+    assert NO_REQUEST not in "".join(whole)
+    lines = [line async for line in book.export("ana")]
+    assert sum(NO_REQUEST in line for line in lines) == 1
+    async with memoranda.open(tmp_path / "other.db", worker=False) as other:
+        await other.remember("ben", "Plays the horn", agent="coach")
+        assert (await other.import_(lines)).errors == []
+        with pytest.raises(Erased):
+            await append(other)
+        # Nor is another request taken for it.
+        said[1] = "Has a green canary"
+        with pytest.raises(Erased):
+            await append(other)
+        assert (await other.verify()).faults == ()

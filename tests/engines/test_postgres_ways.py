@@ -9,10 +9,11 @@ from uuid import UUID
 
 import pytest
 
+from memoranda.model.changes import Confirm
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE
+from memoranda.model.records import EVERYONE, WHOLE
 from memoranda.ports import Scan
-from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
+from memoranda.testing.builders import ANN, AT_A, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
@@ -105,6 +106,27 @@ async def test_a_read_goes_to_the_server_between_its_begin_and_its_end_once(post
     marks = {shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)}
     seen = await ways.of(engine.look(ANN, WHOLE, marks.get, lambda _: [id]))
     assert seen == 4
+    await engine.close()
+
+
+async def test_a_history_goes_to_the_server_as_often_for_twelve_versions_as_for_three(
+    postgres: Place, ways: Ways
+):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine, view=AT_A)
+    thread = await pen.open(audience=EVERYONE, agent="a")
+    sent = []
+    for count in (2, 11):
+        said = await pen.say(thread, *(f"tea {n}" for n in range(count + 1)), agent="a")
+        memory = await pen.remember("likes tea", sources=said[:1], agent="a", audience=EVERYONE)
+        for id in said[1:]:
+            await pen.write(Confirm(memory, sources=(id,)))
+        sent.append(await ways.of(engine.history(ANN, AT_A, memory)))
+        steps = await engine.history(ANN, AT_A, memory)
+        # Each version names sources that this agent may read.
+        assert [len(step.record.rests_on()) for step in steps if step.record is not None][:3] == [1, 2, 3]
+        assert len(steps) == count + 1
+    assert sent[0] == sent[1]
     await engine.close()
 
 

@@ -276,6 +276,21 @@ class CapacitySuite(Suite):
         with pytest.raises(LimitReached, match=r"\(3/3\).*memories_per_owner"):
             await formed(pen, "c's first", "c")
 
+    async def test_of_several_agents_what_the_owner_gains_in_all_counts(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_owner=4, at_capacity="reject", writes_per_run=100))
+        ones = [await pen.remember(f"a's {number}", agent="a") for number in range(3)]
+        with pytest.raises(LimitReached, match="memories_per_owner"):
+            await pen.write(*(pen.remembering(f"{agent}'s", agent=agent) for agent in "ab"))
+        assert await active(pen) == set(ones)
+        await pen.write(pen.remembering("b's", agent="b"))
+        # Full: one agent may gain what another one gives up.
+        await pen.write(Retract(ones[0]), pen.remembering("c's", agent="c"))
+        with pytest.raises(LimitReached, match="memories_per_owner"):
+            await pen.write(
+                Retract(ones[1]), *(pen.remembering(f"{agent}'s too", agent=agent) for agent in "bc")
+            )
+        assert len(await active(pen)) == 4
+
     async def test_where_nothing_is_evicted_formed_facts_are_refused_as_well(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_agent=1, at_capacity="reject"))
         kept = await pen.remember("kept", agent="a")
