@@ -195,6 +195,12 @@ def test_what_a_page_says_never_becomes_an_instruction_whoever_is_cited_for_it(s
     assert codes(found) == {"stranger"}
 
 
+def test_a_note_without_words_of_the_assistants_is_read_without_an_error():
+    found = formed(TEA, {"notes": [note("…", "m1")]})
+
+    assert json.loads(found.model_dump_json()) is not None
+
+
 def test_what_a_tool_says_is_kept_with_its_trust():
     reading = talk(("user", "Refund my order"), ("tool", "Order 8842 was refunded."))
     (made,) = formed(reading, {"notes": [note("Order 8842 was refunded", "m2", subject="order 8842")]}).notes
@@ -273,14 +279,29 @@ JSON = st.recursive(
     | st.integers()
     | st.floats(allow_nan=True)
     | st.text(max_size=20)
-    | st.sampled_from(["m1", "m2", "c1", "Profile", "Note", "one", "until Friday", "\ud800", "a\x00b"]),
+    | st.sampled_from(
+        [
+            "m1",
+            "m2",
+            "[M2]",
+            "c1",
+            "/name",
+            "add",
+            "Profile",
+            "Note",
+            "one",
+            "until Friday",
+            "\ud800",
+            "a\x00b",
+        ]
+    ),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
             st.sampled_from(
                 "notes repeats patches experience episode summary content sources message quote memory schema operations "
                 "op path value field line goal outcome tags key kind subject supersedes happened valid_from valid_until data "
-                "cardinality applies_when language".split()
+                "cardinality applies_when language Note Profile AgentExperience answer source memories".split()
             )
             | st.text(max_size=5),
             inner,

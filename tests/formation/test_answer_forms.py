@@ -255,6 +255,30 @@ async def test_a_right_answer_in_another_form_forms_the_same_with_one_call(clock
     assert asked == 1
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"memory": "[c1]", "sources": "m1"},
+        {"memory": "C1", "source": {"message": "M1"}},
+        {"memory": {"id": 1}, "sources": [1]},
+        {"memories": ["c1"], "sources": [{"message": "m1", "quote": "not right any more…"}]},
+        [{"memory_id": "c1", "message": "m1"}],
+    ],
+)
+@pytest.mark.parametrize("name", ["retracts", "Retractions"])
+async def test_a_memory_that_is_taken_back_is_named_in_any_form(clock: HandClock, given: Any, name: str):
+    models = ScriptedModels([{name: given}])
+    async with opened("memory://", clock, models) as book:
+        held = await book.remember("dana", "Dana's team is on Postgres 15.", agent="forge")
+        thread = await book.thread("dana", agent="forge")
+        await thread.append("user", "That my team is on Postgres 15 is not right any more, forget it.")
+        await settle(book, clock)
+        found = await book.get("dana", held.id, view="owner")
+
+    assert isinstance(found, Memory) and not found.active
+    assert len(models.asked) == 1
+
+
 UNREADABLE = {
     "unknown part": json.dumps({"observations": NOTES, "title": "A talk"}),
     "statements without sources": json.dumps({**WHOLE, "notes": ["Dana lives in Utrecht"]}),

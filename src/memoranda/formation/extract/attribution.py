@@ -266,7 +266,7 @@ class Attribution:
     def _reported(self, words: Words, cited: Sequence[Message]) -> Trust:
         """Return the trust of a statement that cites no user: that of a stranger whose words the assistant repeats."""
         trust = lowest(message.trust for message in cited)
-        if trust in STRANGERS or not self._strangers.repeated(words):
+        if trust in STRANGERS or not self._strangers or not self._strangers.repeated(words):
             return trust if trust not in _SPEAKERS else Trust.ASSISTANT
         return self._strangers.trust
 

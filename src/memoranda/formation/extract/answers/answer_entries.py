@@ -231,7 +231,11 @@ def patch(given: Mapping[Any, Any], schema: str | None) -> dict[str, Any]:
 def with_fields(patch: Any, shown: Container[str]) -> Any:
     """Return a patch that sets fields where it replaces the whole of a document that is not there yet."""
     operations = patch.get("operations") if isinstance(patch, dict) else None
-    if not isinstance(operations, list) or patch.get("schema") in shown or patch.get("memory") is not None:
+    if (
+        not isinstance(operations, list)
+        or str(patch.get("schema")) in shown
+        or patch.get("memory") is not None
+    ):
         return patch
     found: list[Any] = []
     for one in operations:
