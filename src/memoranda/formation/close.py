@@ -17,6 +17,7 @@ from memoranda.formation.extract.model_calls import ModelCalls, RunUsage
 from memoranda.formation.extract.summary import oldest_within, summary_by_rules
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
+from memoranda.formation.privacy.withheld import NOT_KEPT, without_unwanted
 from memoranda.formation.reconcile.episode_trust import judged_summary
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.model.changes import Change, Job, RecordEpisode, SetThread
@@ -33,6 +34,7 @@ from memoranda.model.messages import (
     sort_of,
 )
 from memoranda.model.values import NAME_LENGTH, canonical, derived_id
+from memoranda.secrets.masks import formed_data
 from memoranda.text.fence import one_line
 from memoranda.text.token_count import estimate
 
@@ -213,11 +215,12 @@ class Closer:
         if not left:
             return
         left = tuple(oldest_within(left, budget))
-        through = left[-1].seq
+        through, said = left[-1].seq, without_unwanted(left)
         if self._model_calls is not None:
-            text, through = await self._model_calls.summary(job, thread, left, len(excerpt.new), usage)
+            text, through = await self._model_calls.summary(job, thread, said, len(excerpt.new), usage)
         else:
-            text = await asyncio.to_thread(summary_by_rules, thread.summary, left)
+            text = await asyncio.to_thread(summary_by_rules, thread.summary, said)
+        text = formed_data(text, self._reader.secrets)
         if not text:
             return
         try:
@@ -242,10 +245,10 @@ def _close_operation(thread: Thread) -> str:
 
 def _episode_at_end(excerpt: Excerpt) -> Episode | None:
     """Return the episode of a finished thread, made without a model: the first request, and how the thread ended."""
-    thread, said = excerpt.thread, excerpt.new
+    thread, said = excerpt.thread, without_unwanted(excerpt.new)
     if not said or thread.ended_at is None:
         return None
-    asked = next((m for m in said if m.role == "user"), said[0])
+    asked = next((m for m in said if m.role == "user" and m.content != NOT_KEPT), said[0])
     failed = thread.status is ThreadStatus.FAILED
     id = derived_id(thread.ended_at, canonical(["episode", str(thread.id)]))
     # A title that formation made is no request.

@@ -116,12 +116,12 @@ class ThreadReader:
         #: Users that must have taught a line of experience before it serves others.
         self._users = users
         self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
-        self._secrets = secrets
+        self.secrets = secrets
 
     async def thread(self, owner: Owner, id: UUID) -> Thread | None:
         """Return the current thread."""
         found = (await self._records.get(owner, WHOLE, [id])).get(id)
-        return next(iter(shown([found], self._secrets)), None) if isinstance(found, Thread) else None
+        return next(iter(shown([found], self.secrets)), None) if isinstance(found, Thread) else None
 
     async def excerpt(self, thread: Thread, after: int, through: int | None = None) -> Excerpt:
         """Return the messages after one message number, up to another, with a few earlier turns as context."""
@@ -134,7 +134,7 @@ class ThreadReader:
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
                 break
-        read = shown((one for one in reversed(read) if through is None or one.seq <= through), self._secrets)
+        read = shown((one for one in reversed(read) if through is None or one.seq <= through), self.secrets)
         before = [message for message in read if message.seq <= after]
         return Excerpt(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
 
@@ -177,13 +177,13 @@ class ThreadReader:
                 as_read(message, owners, context=place < len(excerpt.context))
                 for place, message in enumerate(_never_back((*excerpt.context, *excerpt.new)))
             ),
-            profiles=tuple(shown(profiles, self._secrets)),
+            profiles=tuple(shown(profiles, self.secrets)),
             summary=thread.summary,
-            experience=tuple(shown(lines, self._secrets)),
+            experience=tuple(shown(lines, self.secrets)),
             schemas=schemas,
             now=now,
             language=language,
-            keeps_secrets=self._secrets == "keep",
+            keeps_secrets=self.secrets == "keep",
         )
 
     async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
@@ -194,7 +194,7 @@ class ThreadReader:
         page = await self._records.scan(thread.owner, view, open_ones, None, _COMMITMENTS)
         found = (*those_of(Memory, page.records), *await self._candidates(excerpt, view, reading.now))
         once = {one.id: one for one in found}
-        return reading.model_copy(update={"candidates": tuple(shown(once.values(), self._secrets))})
+        return reading.model_copy(update={"candidates": tuple(shown(once.values(), self.secrets))})
 
     async def with_statements(self, reading: Reading, wanted: Wanted) -> Reading:
         """Return what was read, with the owner's statements that the new messages may end: formed ones, not pinned."""
@@ -206,7 +206,7 @@ class ThreadReader:
         for value in wanted.values:
             close = await self._find_memories(thread.owner, view, value, HELD, reading.now)
             found |= {one.id: one for one in close}
-        candidates = tuple(shown((one for one in found.values() if _is_formed_statement(one)), self._secrets))
+        candidates = tuple(shown((one for one in found.values() if _is_formed_statement(one)), self.secrets))
         return reading.model_copy(update={"candidates": candidates})
 
     async def source_texts(self, reading: Reading) -> dict[UUID, str]:
@@ -215,7 +215,7 @@ class ThreadReader:
         found = (
             await self._records.get(reading.thread.owner, reading_view(reading.thread), ids) if ids else {}
         )
-        return {one.id: one.content for one in shown(those_of(Message, found.values()), self._secrets)}
+        return {one.id: one.content for one in shown(those_of(Message, found.values()), self.secrets)}
 
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
         """Return the records that results may affect: similar memories, those with the same key, their successors."""

@@ -11,6 +11,7 @@ from memoranda.door import Door
 from memoranda.formation.close import episode_by_rules
 from memoranda.formation.extract.summary import title_by_rules
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, with_schema_due, writing_view
+from memoranda.formation.privacy.withheld import NOT_KEPT, without_unwanted
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.model.changes import MarkFormed, RecordEpisode
 from memoranda.model.drafts import Formed, Reading
@@ -95,13 +96,13 @@ class QuietThreads:
 
     async def report(self, excerpt: Excerpt, era: UUID | None) -> None:
         """Record an episode of these messages without a model: the first request, and if it was answered."""
-        thread, said = excerpt.thread, excerpt.new
+        thread, said = excerpt.thread, without_unwanted(excerpt.new)
         place = [str(thread.id), said[-1].seq]
         episode = episode_by_rules(
             thread,
             said,
             derived_id(said[-1].recorded_at, canonical(["quiet", *place])),
-            next(message.content for message in said if message.role == "user"),
+            next((m.content for m in said if m.role == "user" and m.content != NOT_KEPT), NOT_KEPT),
             Outcome.ABANDONED if is_unanswered(said) else Outcome.SUCCEEDED,
         )
         if episode is None:

@@ -14,10 +14,12 @@ from memoranda.formation.extract.model_calls import ModelCalls
 from memoranda.formation.extract.summary import TASK, newest_turns_within, summary_and_turns
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, ThreadReader, writing_view
+from memoranda.formation.privacy.withheld import without_unwanted
 from memoranda.formation.prompts import prompt_file
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.messages import MOST_POINTS, MOST_TAKEAWAYS, KeepTaskSummary, TaskSummary
 from memoranda.model.records import Owner
+from memoranda.secrets.masks import formed_data
 
 _TOKENS: Final = 2_000
 _POINTS: Final = {"type": "array", "items": {"type": "string"}}
@@ -55,14 +57,14 @@ class TaskSummaries:
                 "a summary needs a language model, and this book has none: open it with models=, or set models.use"
             )
         settings = self._settings.for_agent(await self._reader.agent(thread.agent))
-        shown = newest_turns_within(said, settings.prompt_tokens)
+        shown = without_unwanted(newest_turns_within(said, settings.prompt_tokens))
         earlier = _text_of(kept) if kept is not None else thread.summary
         content = summary_and_turns(earlier, shown)
         request = ModelRequest(
             task=TASK, instructions=_instructions(), content=content, answer_schema=_SCHEMA, largest=_TOKENS
         )
         answer = await self._model_calls.direct(owner, thread.agent, request)
-        made = _read(answer.value, said[-1].seq)
+        made = _read(formed_data(answer.value, self._reader.secrets), said[-1].seq)
         try:
             await self._door.write(
                 owner,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memoranda.model import changes as c
-from memoranda.model.messages import KeepTaskSummary
+from memoranda.model.messages import KeepTaskSummary, SummariseThread
 from memoranda.secrets.masks import masked, masked_data, masked_quotes, masked_record, masked_summary
 
 _Field = Callable[[Any], Any]
@@ -24,7 +24,7 @@ _FIELDS: Final[Mapping[type[Any], Mapping[str, _Field]]] = {
     c.SetThread: {"fields": masked_data},
     c.CloseThread: {"result": masked_data, "episode": _record},
     c.MarkFormed: {"title": masked},
-    c.SummariseThread: {"summary": masked},
+    SummariseThread: {"summary": masked},
     KeepTaskSummary: {"summary": masked_summary},
     c.RecordEpisode: {"episode": _record},
     c.Remember: {"memory": _record},

@@ -84,6 +84,11 @@ def masked_data(value: Any, name: str = "") -> Any:
     return value
 
 
+def formed_data(value: Any, mode: SecretsMode) -> Any:
+    """Return a text or JSON that was formed with masks in place of secrets, unless the settings keep those."""
+    return value if mode == "keep" else masked_data(value)
+
+
 def _with_masks(text: str, found: list[Secret]) -> str:
     parts, place = [], 0
     for one in found:

@@ -22,6 +22,7 @@ from memoranda.formation.extract.notes import NoteReader
 from memoranda.formation.extract.patches import PatchReader
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.extract.summary import title_of
+from memoranda.formation.privacy.withheld import Withheld
 from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, PROFILE
 from memoranda.formation.schemas.json_values import InvalidJson, printable
 from memoranda.model.drafts import (
@@ -62,6 +63,8 @@ class _AnswerReader:
         self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems)
         self._patches = PatchReader(prompt, limits, self._citations, self._attribution, self._problems)
         self._lessons = LessonReader(prompt, self._citations, self._attribution, self._problems)
+        said = (read.message for read in prompt.reading.messages)
+        self._withheld = Withheld(said, keeps_secrets=prompt.reading.keeps_secrets)
 
     def read(self, value: Any) -> Formed:
         if not isinstance(value, Mapping):
@@ -102,8 +105,8 @@ class _AnswerReader:
             taken_back=tuple({one.memory: one for one in reversed(back)}.values()),
             patches=patches,
             experience=tuple(made for at, given in lessons if (made := self._lessons.lesson(at, given))),
-            episode=self._episode(value.get(_EPISODE)),
-            title=title_of(text_of(value.get(_TITLE))),
+            episode=self._episode(self._withheld.masked(value.get(_EPISODE))),
+            title=title_of(text_of(self._withheld.masked(value.get(_TITLE)))),
             left_out=self._problems.all(),
         )
 
@@ -124,7 +127,10 @@ class _AnswerReader:
             self._problems.add(part, "many", f"has {len(given)} entries; the first {MOST_ENTRIES} are read")
         for place, one in enumerate(given[:MOST_ENTRIES]):
             if isinstance(one, dict):
-                yield f"{part}[{place}]", one
+                report = self._problems.reporter(f"{part}[{place}]")
+                kept = self._withheld.screened(part, one, self._prompt.messages, report)
+                if kept is not None:
+                    yield f"{part}[{place}]", kept
             else:
                 self._problems.add(f"{part}[{place}]", "shape", "is not an object", mendable=True)
 

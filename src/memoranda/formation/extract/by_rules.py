@@ -10,6 +10,7 @@ from uuid import UUID
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.said_before import said_before
 from memoranda.formation.extract.said_times import validity
+from memoranda.formation.privacy.withheld import UNWANTED, Fault, Withheld
 from memoranda.formation.rules import (
     LONGEST_GAME,
     TOPICS,
@@ -26,7 +27,7 @@ from memoranda.formation.schemas.definitions import NOTE, PROFILE
 from memoranda.formation.schemas.json_patch import apply_patch
 from memoranda.formation.times.time_context import Role
 from memoranda.formation.times.time_reader import days_said
-from memoranda.model.drafts import Draft, Formed, ProfilePatch, Reading, TakenBack
+from memoranda.model.drafts import Draft, DroppedPart, Formed, ProfilePatch, Reading, TakenBack
 from memoranda.model.memories import QUOTE_LENGTH, Cardinality, Cited, DaySpan
 from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
@@ -91,7 +92,7 @@ def formed_by_rules(reading: Reading, limits: Limits, texts: Mapping[UUID, str] 
     found = _Reader(reading, limits, texts or {}).read()
     patches = tuple(_patches(reading, found))
     if reading.due(NOTE.name) is None:
-        return Formed(patches=patches)
+        return Formed(patches=patches, left_out=tuple(found.left_out))
     return Formed(
         notes=tuple(_draft(one, limits) for one in found.kept),
         taken_back=tuple(
@@ -99,6 +100,7 @@ def formed_by_rules(reading: Reading, limits: Limits, texts: Mapping[UUID, str] 
             for id, (message, denial) in found.back.items()
         ),
         patches=patches,
+        left_out=tuple(found.left_out),
     )
 
 
@@ -121,6 +123,8 @@ class _Found:
     entries: list[_Entry] = field(default_factory=list)
     #: Existing memory → the message that takes it back, and how.
     back: dict[UUID, tuple[Message, Denial]] = field(default_factory=dict)
+    #: Statements that are not kept, and why.
+    left_out: list[DroppedPart] = field(default_factory=list)
 
     @property
     def kept(self) -> list[_Entry]:
@@ -134,6 +138,8 @@ class _Reader:
         self._reading = reading
         self._limits = limits
         self._found = _Found()
+        said = (read.message for read in reading.messages)
+        self._withheld = Withheld(said, keeps_secrets=reading.keeps_secrets)
         subjects = {memory.id: memory.subject for memory in reading.candidates}
         self._before = [
             (one, subjects[one.id])
@@ -152,7 +158,7 @@ class _Reader:
                     for one in extract(message.content, earlier=earlier)
                     if len(one.content) <= self._limits.content_length
                 ]
-            stated = read[said]
+            stated = [one for one in read[said] if self._is_kept(message, one)]
             known = self._known(message)
             first = len(self._found.entries)
             self._found.entries += [_Entry(message, one) for one in stated]
@@ -165,6 +171,16 @@ class _Reader:
             self._oppose(first, known)
             earlier.append(message.content)
         return self._found
+
+    def _is_kept(self, message: Message, stated: Statement) -> bool:
+        """True unless a statement is only a secret, or what the user asks not to keep."""
+        fault = self._withheld.fault(stated.content, [message])
+        if fault is None and self._withheld.overlaps(message.id, stated.span):
+            fault = Fault(*UNWANTED)
+        if fault is not None:
+            at = f"message {message.seq}"
+            self._found.left_out.append(DroppedPart(part=at, code=fault.code, reason=fault.reason))
+        return fault is None
 
     def _known(self, message: Message) -> list[Known]:
         """Return what the speaker of a message said before it and has not taken back."""

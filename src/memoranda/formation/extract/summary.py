@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from memoranda.formation.extract.attribution import is_from_user
+from memoranda.formation.privacy.withheld import NOT_KEPT, without_unwanted
 from memoranda.formation.prompts import prompt_file
 from memoranda.formation.prompts.turn_lines import dated_turns, newest_part
 from memoranda.formation.rules import extract
@@ -75,7 +76,7 @@ def summary_by_rules(summary: str, messages: Sequence[Message]) -> str:
     """
     lines = [line for line in summary.split("\n") if line]
     for message in messages:
-        if is_from_user(message):
+        if is_from_user(message) and message.content != NOT_KEPT:
             lines += [line for line in _lines(message) if line not in lines]
     while lines and estimate("\n".join(lines)) > TOKENS:
         lines.pop(next((place for place, line in enumerate(lines) if line.startswith("- asked")), 0))
@@ -90,7 +91,14 @@ def _lines(message: Message) -> list[str]:
 
 def title_by_rules(messages: Sequence[Message]) -> str:
     """Return the beginning of the user's first turn as a title; empty if the user said nothing."""
-    return next((title_of(message.content) for message in messages if is_from_user(message)), "")
+    return next(
+        (
+            title_of(message.content)
+            for message in without_unwanted(messages)
+            if is_from_user(message) and message.content != NOT_KEPT
+        ),
+        "",
+    )
 
 
 def title_of(text: str) -> str:
