@@ -113,6 +113,12 @@ async def test_memories_that_differ_by_case_and_signs_alone_are_one_hit(book: me
     assert sorted(len(hit.folded) for hit in hits) == [0, 0, 1]
 
 
+async def test_the_same_event_of_another_day_is_another_hit(book: memoranda.Book) -> None:
+    for day in ("2026-05-07", "2026-05-07", "2026-06-07"):
+        await book.remember("ana", "Ran a 10k race", happened=day)
+    assert sorted(len(hit.folded) for hit in await book.recall("ana", "race")) == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -112,7 +112,8 @@ def _says(record: Record) -> tuple[object, ...]:
             record.trust,
             record.disputes,
         )
-        return (record.type, record.status, record.valid_from, record.valid_to, *around, words)
+        times = (record.valid_from, record.valid_to, record.happened)
+        return (record.type, record.status, *times, *around, words)
     return (record.id,)
 
 
