@@ -19,7 +19,7 @@ if not __package__:
 
 import memoranda
 from evals.statements import same_value
-from memoranda.formation.extract.said_before import said_before
+from memoranda.formation.said_before import said_before
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 

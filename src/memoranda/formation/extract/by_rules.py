@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from memoranda.formation.extract.attribution import is_from_user
-from memoranda.formation.extract.said_before import said_before
 from memoranda.formation.extract.said_times import validity
 from memoranda.formation.privacy.withheld import UNWANTED, Fault, Withheld
 from memoranda.formation.rules import (
@@ -23,6 +22,7 @@ from memoranda.formation.rules import (
     same_words,
     taken_back,
 )
+from memoranda.formation.said_before import said_before
 from memoranda.formation.schemas.definitions import NOTE, PROFILE
 from memoranda.formation.schemas.json_patch import apply_patch
 from memoranda.formation.times.time_context import Role
