@@ -326,3 +326,26 @@ def test_the_name_in_the_profile_is_the_owner():
     (made,) = read(reading, notes=[note("Dana lives in Ghent.", "m1", subject="Dana", key="home")]).notes
 
     assert made.subject is None
+
+
+def test_a_person_who_takes_anothers_place_is_known_by_the_cited_words():
+    said = "Right, except that Ingrid left last Friday. Tomasz is my manager now."
+    (old,) = held("Ingrid is Ann's manager.", subject="Ingrid", key="Ingrid: manager", cardinality="one")
+    for quote, ends in ((said, True), ("Tomasz is my manager now.", False)):
+        reading = talk(("user", said), candidates=(old,))
+        made = note("Tomasz is Ann's manager.", subject="Tomasz", supersedes=[old.content])
+        formed = read(reading, notes=[{**made, "sources": [{"message": "m1", "quote": quote}]}])
+        assert superseded(reading, formed) == ({old.content} if ends else set())
+
+
+@pytest.mark.parametrize(
+    ("reply", "again"), [("Right, but it is late.", True), ("No, that is wrong.", False)]
+)
+def test_a_user_who_says_that_the_assistant_is_right_repeats_what_it_recited(reply: str, again: bool):
+    (known,) = held("Piotr is allergic to shellfish.")
+    recited = ("assistant", "Piotr owns billing and is allergic to shellfish.")
+    reading = talk(("user", "What do you remember?"), recited, ("user", reply), candidates=(known,))
+    prompt = compose(reading)
+    assert prompt is not None
+    formed = read_answer({"repeats": [{"memory": "c1", "sources": [{"message": "m3"}]}]}, prompt)
+    assert bool(formed.confirmations) == again

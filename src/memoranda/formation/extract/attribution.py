@@ -117,8 +117,9 @@ class Attribution:
         for message in cited:
             if not is_from_user(message):
                 continue
-            question = self._question(message)
-            if question and says_yes(message.content) and words.share(question) >= REPEATED_COVERAGE:
+            before = self._before.get(message.id)
+            told = "" if before is None or before.role != "assistant" else before.content
+            if told and says_yes(message.content) and words.share(told) >= REPEATED_COVERAGE:
                 return True
             said = own_words(message.content)
             share = words.share(said)

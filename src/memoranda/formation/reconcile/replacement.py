@@ -76,10 +76,11 @@ def _content(occasion: str) -> list[tuple[str, frozenset[int]]]:
 
 
 def _same_subject(memory: Memory, other: Memory, names: Collection[str]) -> bool:
-    """True if two memories have one subject, or one of them names the subject of the other."""
+    """True if two memories have one subject, or one of them, or the words it was made from, names that of the other."""
     if comparable_text(memory.subject or "") == comparable_text(other.subject or ""):
         return True
-    if _names(memory.content, other.subject, names):
+    said = " ".join(one.quote for one in memory.quotes)
+    if _names(f"{memory.content} {said}", other.subject, names):
         return True
     return memory.subject is not None and _names(other.content, memory.subject, names)
 
