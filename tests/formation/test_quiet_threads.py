@@ -219,3 +219,57 @@ async def test_feedback_is_marked_where_a_model_forms_experience_from_it(clock: 
         await settle(book, clock)
         (line,) = await book.experience.list("guide")
         assert line.line == "Basic answers are not useful"
+
+
+FLIGHT = {"role": "user", "content": "My flight to Lisbon leaves on Monday. Check me in please."}
+CHECKED = {"role": "assistant", "content": "You are checked in."}
+
+
+@pytest.mark.parametrize("by_model", [False, True])
+async def test_an_endless_thread_gets_an_episode_a_topic_though_it_is_never_quiet_for_a_day(
+    clock: HandClock, by_model: bool
+) -> None:
+    def say(request: ModelRequest) -> Said:
+        shown = [line for _, line in entries(request).values()]
+        goal = "Check in" if any(line.startswith("My flight") for line in shown[-2:]) else "Book a table"
+        assert not (goal == "Check in" and "[episode so far]" in request.content)
+        return {"episode": {"goal": goal, "outcome": "succeeded"}}
+
+    models = ScriptedModels(say) if by_model else None
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append([ASKED, ANSWERED])
+        await settle(book, clock)
+        # After a while about the same: no new topic.
+        clock.advance(seconds=8 * HOUR)
+        await thread.append([{"role": "user", "content": "Please book the table for three."}, ANSWERED])
+        await settle(book, clock)
+        assert await episodes(book) == []
+        clock.advance(seconds=8 * HOUR)
+        await thread.append([FLIGHT, CHECKED])
+        asked = 0 if models is None else len(models.asked)
+        await settle(book, clock)
+        (first,) = await episodes(book)
+        assert len(first.sources) == 4
+        assert models is None or len(models.asked) == asked + 1
+        await settle(book, clock, 25 * HOUR)
+        _, second = await episodes(book)
+        assert len(second.sources) == 2
+        goals = (first.goal, second.goal)
+        assert goals == (("Book a table", "Check in") if by_model else (ASKED["content"], FLIGHT["content"]))
+        assert (await book.verify()).faults == ()
+
+
+async def test_topics_that_no_worker_saw_in_time_get_an_episode_each(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        for asked, answered in (
+            (ASKED, ANSWERED),
+            (FLIGHT, CHECKED),
+            ({**ASKED, "content": "Thanks."}, CHECKED),
+        ):
+            await thread.append([asked, answered])
+            clock.advance(seconds=(7 if asked is FLIGHT else 60) * HOUR)
+        await settle(book, clock, 60 * HOUR)
+        await settle(book, clock, 60 * HOUR)
+        assert [len(episode.sources) for episode in await episodes(book)] == [2, 4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -26,7 +27,14 @@ from memoranda.model.messages import (
     native_parts,
 )
 from memoranda.model.values import canonical, derived_id
+from memoranda.text.similarity import terms_in, words_with_forms
 
+#: A silence of this part of the hours after which a thread gets its episode may end a topic.
+_SHORT: Final = 4
+#: A turn that has this share of its words from the turns before speaks of the same.
+_SAME: Final = 0.25
+#: A turn of fewer words begins no topic; characters and earlier turns that are compared.
+_LEAST_WORDS, _OPENING, _LOOKED_BACK = 3, 2_000, 24
 #: The messages before the end of a thread that are shown although its summary covers them.
 _LEAST: Final = 6
 
@@ -45,6 +53,21 @@ def after_summary(excerpt: Excerpt) -> Excerpt:
     return replace(excerpt, new=left or excerpt.new[-_LEAST:]) if excerpt.thread.summary else excerpt
 
 
+def _is_new_topic(before: Sequence[Message], message: Message, hours: float) -> bool:
+    """True if a user's turn after a silence speaks of something else than the turns before it."""
+    silence = message.observed_at - before[-1].observed_at
+    if message.role != "user" or silence < timedelta(hours=hours / _SHORT):
+        return False
+    if not any(one.role == "user" for one in before):
+        return False
+    if silence >= timedelta(hours=hours):
+        return True
+    words = words_with_forms(message.content[:_OPENING])
+    told = frozenset[int]().union(*(terms_in(one.content[:_OPENING]) for one in before[-_LOOKED_BACK:]))
+    shared = sum(not forms.isdisjoint(told) for _, forms in words)
+    return len(words) >= _LEAST_WORDS and shared < len(words) * _SAME
+
+
 def mark_of(reading: Reading, formed: Formed, after: int) -> MarkFormed:
     """Return the change that marks how far a thread is formed, with a title if it has none, and its prepared episode."""
     thread, draft, through = reading.thread, formed.episode, reading.new[-1].seq
@@ -57,9 +80,12 @@ def mark_of(reading: Reading, formed: Formed, after: int) -> MarkFormed:
 
 
 def prepared_for(excerpt: Excerpt) -> EpisodeDraft | None:
-    """Return the thread's prepared episode if it covers all of these messages."""
+    """Return the thread's prepared episode if it covers these messages and no others."""
     prepared = excerpt.thread.prepared
-    if prepared is None or prepared.through < excerpt.new[-1].seq or prepared.after >= excerpt.new[0].seq:
+    if prepared is None or (prepared.after, prepared.through) != (
+        excerpt.new[0].seq - 1,
+        excerpt.new[-1].seq,
+    ):
         return None
     return EpisodeDraft.model_validate(prepared.model_dump(exclude={"after", "through"}))
 
@@ -83,6 +109,26 @@ class QuietThreads:
         if not any(message.role == "user" for message in left):
             return None
         return replace(excerpt, context=(), new=left)
+
+    async def topics(self, thread: Thread, hours: float) -> list[Excerpt]:
+        """Return the messages of a running thread that no episode covers in parts of one topic each, oldest first.
+
+        A new topic begins after a silence of so many hours, or of a quarter of them if the user then speaks of something
+        else. Each part has a turn of the user.
+        """
+        excerpt = await self.unreported(thread)
+        parts: list[list[Message]] = []
+        for message in () if excerpt is None else excerpt.new:
+            if not parts or _is_new_topic(parts[-1], message, hours):
+                parts.append([])
+            parts[-1].append(message)
+        return [Excerpt(thread, new=tuple(part)) for part in parts]
+
+    @staticmethod
+    def begins_topic(excerpt: Excerpt, hours: float) -> bool:
+        """True if an excerpt's new messages begin another topic than the turns before them."""
+        told = hours and excerpt.context and excerpt.new
+        return bool(told) and _is_new_topic(excerpt.context, excerpt.new[0], hours)
 
     async def preparing(self, reading: Reading) -> Reading:
         """Return what was read of a running thread, with its episode asked for if one is due when it stays quiet."""

@@ -30,6 +30,7 @@ from memoranda.formation.gather import (
     with_schema_due,
     writing_view,
 )
+from memoranda.formation.learning import Learning
 from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
@@ -38,14 +39,14 @@ from memoranda.formation.quiet_threads import (
     mark_of,
     prepared_for,
 )
-from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile, refused_change
+from memoranda.formation.reconcile.reconciler import Reconciled, reconcile, refused_change
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import NO_ROOM, Expect, Job, JobDraft, MarkFormed, Postponed
 from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.messages import EpisodeDraft, Outcome, Thread, ThreadStatus
 from memoranda.model.profiles import Trigger
-from memoranda.model.records import CAPS, WHOLE, Owner, OwnerKind
+from memoranda.model.records import CAPS
 from memoranda.ports import Clock
 
 #: The most messages in one portion.
@@ -101,7 +102,7 @@ class FormationRunner:
         self._model_calls = model_calls
         self._closer = closer
         self._quiet = quiet
-        self._guard = guard
+        self._learning = Learning(door, guard)
         self._who_forms = who_forms
         self._settings = settings
         self._clock = clock
@@ -128,7 +129,10 @@ class FormationRunner:
             return
         thread, settings = started
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
-        await self._form_portions(_Run(job, settings, name, again=True), thread, reform_start(job))
+        # An interrupted reform continues where it was.
+        after = (job.kept or {}).get("after")
+        run = _Run(job, settings, name, again=True)
+        await self._form_portions(run, thread, after if isinstance(after, int) else 0)
 
     async def report_quiet(self, job: Job) -> None:
         """Record the episode of a running thread that nobody closed and that has been quiet for long."""
@@ -138,19 +142,32 @@ class FormationRunner:
         thread, settings = started
         if not settings.episode_after_hours:
             return
-        excerpt = await self._quiet.unreported(thread)
-        if excerpt is None:
-            return
-        due = excerpt.new[-1].recorded_at + timedelta(hours=settings.episode_after_hours)
-        if due > self._clock():
-            raise Postponed("the thread is not quiet any more; its episode waits", until=due)
+        hours = settings.episode_after_hours
+        for part in (parts := await self._quiet.topics(thread, hours)):
+            due = part.new[-1].recorded_at + timedelta(hours=hours)
+            if part is parts[-1] and due > self._clock():
+                raise Postponed("the thread is not quiet any more; its episode waits", until=due)
+            await self._report(_Run(job, settings, ""), part)
+
+    async def _report(self, run: _Run, part: Excerpt) -> None:
+        """Record the episode of a part of a thread: the prepared one, a model's, or one by rules."""
+        place, before = part.new[-1].seq, part.new[0].seq - 1
         if self._model_calls is not None:
-            place, before = excerpt.new[-1].seq, excerpt.new[0].seq - 1
-            run = _Run(job, settings, f"quiet:{thread.id}:{place}", again=True, reported=before)
-            await self._ask_about(run, excerpt, self._wanting_episode, prepared_for(excerpt))
-            excerpt = await self._quiet.unreported(thread)
-        if excerpt is not None:
-            await self._quiet.report(excerpt, job.era)
+            quiet = replace(run, name=f"quiet:{part.thread.id}:{place}", again=True, reported=before)
+            await self._ask_about(quiet, part, self._wanting_episode, prepared_for(part))
+            left = await self._quiet.unreported(part.thread)
+            if left is None or left.new[0].seq > place:
+                return
+        await self._quiet.report(part, run.job.era)
+
+    async def _end_topics(self, run: _Run, excerpt: Excerpt) -> Excerpt:
+        """Record the episodes of the topics before the last one, if the new messages begin one; its own begins anew."""
+        hours = run.settings.episode_after_hours
+        if run.again or not self._quiet.begins_topic(excerpt, hours):
+            return excerpt
+        for part in (await self._quiet.topics(excerpt.thread, hours))[:-1]:
+            await self._report(run, part)
+        return replace(excerpt, thread=(await self._thread(run.job) or excerpt.thread).changed(prepared=None))
 
     async def _start(self, job: Job) -> tuple[Thread, FormingSettings] | None:
         """Return a job's thread and the settings for it; None if the thread was deleted or formation is off."""
@@ -169,7 +186,7 @@ class FormationRunner:
     async def _form_portions(self, run: _Run, thread: Thread, after: int) -> bool:
         """Process all parts of the thread up to its last message; True if one part was the whole, closed thread."""
         kept = Portion.kept_with(run.job, after)
-        excerpt = await self._reader.excerpt(thread, after)
+        excerpt = await self._end_topics(run, await self._reader.excerpt(thread, after))
         whole = False
         while excerpt.new:
             part = await self._reader.next_messages(excerpt, _AT_A_TIME)
@@ -316,7 +333,8 @@ class FormationRunner:
             current = await self._reader.current_records(reading, formed)
             made = reconcile(formed, reading, current, limits=door.limits, run=run.operation(portion))
             try:
-                await self._write_experience(run, portion, made, current)
+                learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
+                await self._learning.write(portion, made, current, learning)
                 await self._write(door, run, portion, made, mark)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
@@ -335,18 +353,6 @@ class FormationRunner:
             f"others changed the same records {_TRIES} times in a row; the job will run again",
             until=self._clock(),
         )
-
-    async def _write_experience(
-        self, run: _Run, portion: Portion, made: Reconciled, current: CurrentRecords
-    ) -> None:
-        """Write the agent's experience; it is written once even if the worker is killed and the work is repeated."""
-        thread = portion.reading.thread
-        if not made.experience or thread.agent is None:
-            return
-        agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
-        operation = run.operation(portion, f":{portion.now.isoformat()}:experience")
-        learnt = await self._guard.with_results(made.experience, current.experience, portion.now)
-        await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
 
     def _later(self, run: _Run, thread: Thread) -> tuple[JobDraft, ...]:
         """Return the job that gives the thread an episode if it stays quiet."""
@@ -392,9 +398,3 @@ class FormationRunner:
                 changes.pop(place)
             else:
                 return
-
-
-def reform_start(job: Job) -> int:
-    """Return the message number after which an interrupted reform continues."""
-    found = (job.kept or {}).get("after")
-    return found if isinstance(found, int) else 0
