@@ -9,6 +9,7 @@ import pytest
 from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
+from memoranda.model.messages import Message
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
 from tests.formation.books import opened, settle
@@ -43,7 +44,8 @@ async def test_a_lone_display_name_is_the_owner(clock: HandClock):
         assert await book.profile.get("user-8842", agent="guide") == {"home": "Berlin"}
         assert [label for label, _ in entries(models.asked[0]).values()] != []
         assert "user Caroline" in models.asked[0].content
-        (message,) = [one for one in await thread.messages() if one.role == "user"]
+        said = [one for one in await thread.messages() if isinstance(one, Message)]
+        (message,) = [one for one in said if one.role == "user"]
         assert message.speaker == "Caroline"
 
 
