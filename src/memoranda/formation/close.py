@@ -188,7 +188,7 @@ class Closer:
         return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
 
     async def completed(self, thread: Thread, change: Change, after: int = 0) -> Change:
-        """Complete a change that records an episode: it rests on all messages after a place, also those told by a summary."""
+        """Complete an episode that a change records with the messages after a place as its sources, and with tool calls."""
         if not isinstance(change, RecordEpisode):
             return change
         draft = change.episode

@@ -15,6 +15,7 @@ from memoranda.door import Door
 from memoranda.errors import InvalidInput, NotFound, Stale
 from memoranda.formation.agent_limits import limits_for_agent
 from memoranda.formation.close import Closer
+from memoranda.formation.experience_writer import ExperienceWriter
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories, with_ended
 from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
 from memoranda.formation.extract.prompt import compose
@@ -30,7 +31,6 @@ from memoranda.formation.gather import (
     with_schema_due,
     writing_view,
 )
-from memoranda.formation.learning import Learning
 from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
@@ -102,7 +102,7 @@ class FormationRunner:
         self._model_calls = model_calls
         self._closer = closer
         self._quiet = quiet
-        self._learning = Learning(door, guard)
+        self._experience = ExperienceWriter(door, guard)
         self._who_forms = who_forms
         self._settings = settings
         self._clock = clock
@@ -334,7 +334,7 @@ class FormationRunner:
             made = reconcile(formed, reading, current, limits=door.limits, run=run.operation(portion))
             try:
                 learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
-                await self._learning.write(portion, made, current, learning)
+                await self._experience.write(portion, made, current, learning)
                 await self._write(door, run, portion, made, mark)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)

@@ -187,14 +187,13 @@ class MarkFormed:
 
 @dataclass(frozen=True, slots=True)
 class RecordEpisode:
-    """Store an episode: the record of an agent's finished run."""
+    """Store an episode: the record of an agent's finished run. Unless its trust was ``judged``, its sources limit it."""
 
     episode: Episode
     terms: bytes = b""
     audience: Audience | None = None
     #: What the door cut off.
     overflow: Overflow | None = None
-    #: True if its trust was judged from its words; else it has at most the lowest trust of its sources.
     judged: bool = False
 
 

@@ -58,7 +58,7 @@ def dated_turns(messages: Sequence[Message], characters: int) -> str:
 
 
 def newest_part(text: str, tokens: int, count: Count = estimate) -> str:
-    """Return the end of a text that fits into so many tokens, from the beginning of a sentence, and how it begins if cut."""
+    """Return the end of a text that fits into so many tokens, from the beginning of a sentence; "…" stands before a cut one."""
     if count(text) <= tokens:
         return text
     starts = [found.end() for found in _SENTENCE_END.finditer(text)]

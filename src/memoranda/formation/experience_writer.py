@@ -1,4 +1,4 @@
-"""Writes what an agent learnt from a conversation: the agent is another owner, so it is another commit."""
+"""Writes an agent's new experience: the agent is another owner, so it is another commit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled
 from memoranda.model.records import WHOLE, Owner, OwnerKind
 
 
-class Learning:
+class ExperienceWriter:
     """Writes lines of experience that the privacy guard has checked."""
 
     def __init__(self, door: Door, guard: Guard) -> None:
