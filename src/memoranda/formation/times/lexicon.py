@@ -50,6 +50,8 @@ class Lexicon:
     #: Words that tell past from future.
     past: re.Pattern[str]
     future: re.Pattern[str]
+    #: Names that alone are ordinary words as well.
+    ordinary: frozenset[str]
     #: How a day and a month of a year are written, and the names of the months.
     date: str
     month: str

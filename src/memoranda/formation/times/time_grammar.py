@@ -21,6 +21,11 @@ _AFTERWARDS: Final = re.compile(
     r"\b((?:U|WD|M|S|HOL):[\w-]+|WEEKEND) (LAST2?|NEXT2?|THIS|COMING|SOON)\b(?! (?:U|N|M|WD|S):)"
 )
 _HALVES: Final = (
+    # "The coming weeks" are no week: several of a unit are read with their number only.
+    (re.compile(r"(N:[\d.]+ (?:MORE |AND-A-HALF )*)UU:"), r"\1U:"),
+    (re.compile(r"UU:(year N:)"), r"U:\1"),
+    (re.compile(r"(DECADE:\d+) UU:year"), r"\1"),
+    (re.compile(r"^HENCE$"), "FROM NOW"),
     (re.compile(r"N:(\d+) AND-A-HALF (U:\w+)"), r"N:\1.5 \2"),
     (re.compile(r"N:(\d+) (U:\w+) AND-A-HALF"), r"N:\1.5 \2"),
     (re.compile(r"(?:N:1 )?HALF (?:N:1 )?(U:\w+)"), r"N:0.5 \1"),
@@ -40,8 +45,11 @@ _NEXT_ONE: Final = re.compile(r"^(?:NEXT|COMING|SOON) U:")
 def days_of(tokens: list[str], saying: Saying) -> DaySpan | None:
     """Return the days that the tokens of one expression say; None if they are no time, or not surely one."""
     text = " ".join(tokens)
+    if saying.role is Role.VALID_UNTIL and "NOW" in tokens:
+        return None
     for pattern, instead in _HALVES:
         text = pattern.sub(instead, text)
+    text = text.replace("NOW", "DAY:0")
     text = _AFTERWARDS.sub(r"\2 \1", text)
     lead = _LEAD.match(text + " ")
     led_by = 0 if lead is None else lead.end()
@@ -119,7 +127,7 @@ def _filled(left: str, right: str) -> tuple[str, str]:
     if _BARE.match(left):
         found = _MONTH_OF_RANGE.search(right) or _OF_MONTH.search(right)
         left = f"{left} {found[0]}" if found else left
-        if not found and _BARE.match(right):
+        if not found and _BARE.match(right) and "ORD:" in left + right:
             left, right = left.replace("N:", "ORD:"), right.replace("N:", "ORD:")
     first = _MONTH_FIRST.match(left)
     if first and _BARE.match(right):

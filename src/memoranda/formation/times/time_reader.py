@@ -22,7 +22,7 @@ LEXICONS: Final = (ENGLISH, GERMAN, SPANISH)
 #: The most tokens of one expression.
 _MOST_TOKENS: Final = 14
 #: Tokens that alone are too ordinary words to be a time among others: "may", "so", "fall".
-_WEAK: Final = re.compile(r"(?:M|S|N|ORD|NTH|Y|Q):")
+_WEAK: Final = re.compile(r"(?:M|S|N|ORD|NTH|Y|Q):|NOW")
 #: Tokens that are always of a time.
 _STRONG: Final = re.compile(r"(?:DAY|WD|M|DATE|SLASHED|Y|HOL|KW|DECADE):|WEEKEND|AGO")
 #: Words that join a time to others.
@@ -98,6 +98,8 @@ def _in_language(text: str, lexicon: Lexicon, saying: Saying) -> DaySpan | None:
     if "!" in tokens or "OR" in tokens:
         return None
     if None not in tokens:
+        if text in lexicon.ordinary:
+            return None
         return days_of(_worded([token for token in tokens if token is not None], lexicon), saying)
     found = list(_expressions(pieces, lexicon, saying))
     return found[0].days if len(found) == 1 else None
