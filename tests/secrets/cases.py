@@ -51,6 +51,13 @@ SECRETS: list[tuple[str, str, str]] = [
     ("log in as root with password Vk82mzQp1", "Vk82mzQp1", "password"),
     ('the passphrase is "river stone candle mirror"', "river stone candle mirror", "password"),
     ("mysql -uroot -pVk82mzQp1 shop", "Vk82mzQp1", "password"),
+    ("credentials: admin:Wk82mzQp", "Wk82mzQp", "password"),
+    ("try Falcon58! as your password", "Falcon58!", "password"),
+    ("Ich habe das Passwort auf Falcon58 geändert", "Falcon58", "password"),
+    ("<password>Xk29dkwQ</password>", "Xk29dkwQ", "password"),
+    ("CREATE USER 'a'@'%' IDENTIFIED BY 'Xk29dkwQ';", "Xk29dkwQ", "password"),
+    ("net user ana Vk82mzQp1 /add", "Vk82mzQp1", "password"),
+    ("pw: Tiger947?", "Tiger947?", "password"),
     # cards
     ("my card is 4539 1488 0343 6467", "4539 1488 0343 6467", "card number"),
     ("Visa 4539148803436467 exp 09/27", "4539148803436467", "card number"),
@@ -63,6 +70,8 @@ SECRETS: list[tuple[str, str, str]] = [
     ("my account number is 48210331", "48210331", "account number"),
     ("Kontonummer 532013007 bei der Sparkasse", "532013007", "account number"),
     ("el número de cuenta es 2100 0418 4502 0005", "2100 0418 4502 0005", "account number"),
+    ("routing 021000021 account 5992641605", "5992641605", "account number"),
+    ("accountNumber=3443319115", "3443319115", "account number"),
     # passports, and identity cards
     ("My passport number is X4821903", "X4821903", "passport number"),
     ("passport no. 533380106, thanks", "533380106", "passport number"),
@@ -71,6 +80,7 @@ SECRETS: list[tuple[str, str, str]] = [
     ("mi número de pasaporte es AAB482193", "AAB482193", "passport number"),
     ("my SSN is 536-90-4399", "536-90-4399", "identity number"),
     ("mi DNI es 12345678Z", "12345678Z", "identity number"),
+    ("NINO: AB446669C", "AB446669C", "identity number"),
 ]  # fmt: skip
 
 LOOKALIKES: list[str] = [
@@ -128,4 +138,10 @@ LOOKALIKES: list[str] = [
     "I bought a card for 4539 people",
     "the wifi password is on the fridge",
     "PIN the message to the board, 3 of 4",
+    "Pass `register_legacy_workflows=True` to the agent",
+    "secret: keep_old_secret_active_for_24_hours",
+    "token = token[0][1:-1]",
+    'rep += f"password {attrs[2]}"',
+    "password=!Ref ApiKeyParameter",
+    "Der Zähler 4539148803436467 wurde abgelesen",
 ]

@@ -11,7 +11,7 @@ from memoranda.secrets.spans import Secret, SecretClass
 
 #: Names are searched in the text in lower case; where one begins and ends is the same in the text itself.
 _PASSWORD: Final = (
-    r"pass(?:words?|wd|phrase|code|wort|wörter)|(?<![a-z])pass(?![a-z])|(?<![a-z])pwd|kennwort|contrase(?:ñ|n|n\u0303)as?|"
+    r"pass(?:words?|wd|phrase|code|wort|wörter)|(?<![a-z])pass(?![a-z])|(?<![a-z])pwd?(?![a-z])|kennwort|contrase(?:ñ|n|n\u0303)as?|"
     r"(?<![a-z])clave|mot de passe|(?<![a-z])senha"
 )
 _NAME: Final = (
@@ -28,7 +28,7 @@ _KEY_WORD: Final = 14
 #: A name may be a part of a longer one: ``DB_PASSWORD``, ``stripe.apiKey``; what follows it tells if the value is the secret.
 _NAMED: Final = re.compile(
     _NAME
-    + r"(?P<more>[\w-]{0,20})[\"'`*\]]{0,4}\s{0,3}(?P<sign>:=|=>|={1,3}|:|->)[ \t]{0,4}(?P<quote>\\?[\"'`]{1,3}|)"
+    + r"(?P<more>[\w-]{0,20})[\"'`*\]]{0,4}\s{0,3}(?P<sign>:=|=>|={1,3}|:|->|>)[ \t]{0,4}(?P<quote>\\?[\"'`]{1,3}|)"
 )
 #: What a name ends in that is no secret.
 _HARMLESS: Final = re.compile(
@@ -45,7 +45,7 @@ _IS: Final = (
 _CODE: Final = r"(?:pin|puk)(?:[ -]?(?:code|nummer|number))?|cvv2?|cvc2?|sicherheitscode|prüfnummer"
 #: Every name begins in one of these ways; those of numbers need a digit.
 _STARTS: Final = (
-    "pas", "secret", "token", "key", "pwd", "ses", "sid", "cookie", "jwt", "kennwort", "contrase", "clave", "senha", "schlüssel",
+    "pas", "secret", "token", "key", "pw", "ses", "sid", "cookie", "jwt", "kennwort", "contrase", "clave", "senha", "schlüssel",
     "mot de passe", "seed phrase",
 )  # fmt: skip
 _CODE_STARTS: Final = ("pin", "puk", "cvv", "cvc", "sicherheitscode", "prüfnummer")
@@ -60,15 +60,20 @@ _TOLD: Final = re.compile(
     rf"[ \t]{{0,3}}(?:{_IS}){_TELLS}"
 )
 #: "the password Xy12…", without "is".
-_BESIDE: Final = re.compile(_WHICH + _TELLS)
+_BESIDE: Final = re.compile(_WHICH + r"(?:[ \t](?:to|auf|zu|a|en))?" + _TELLS)
 #: The end of "I type Xy12… as password", before the name.
 _BEFORE: Final = re.compile(
-    r"(?<![^\s\"'`])([^\s\"'`<>]{6,80})[\"'`]?[ ](?:as|als|como)(?: (?:the|my|a|das|mein|la|mi))?[ ]$"
+    r"(?<![^\s\"'`])([^\s\"'`<>]{6,80})[\"'`]?[ ](?:as|als|como|is|ist|es)(?: (?:the|my|your|our|a|das|mein|la|mi|tu))?(?: (?:new|neues?|nueva|wifi))?[ ]$"
 )
 #: "I changed it to Xy12…", in a text about passwords.
 _CHANGED: Final = re.compile(
     r"(?:changed|set|reset|updated|geändert|cambié|cambiado)(?: (?:it|that|mine|es|la|(?:the|my|das|mein|mi)(?: [\w-]{1,20}){0,2} "
     r"(?:password|passwort|contraseña)))? (?:to|auf|in|zu|por|a)[ ]{1,2}[\"'`]?([^\s\"'`<>]{6,80})"
+)
+#: "credentials: admin:Xy12…".
+_LOGIN: Final = re.compile(
+    r"(?<!\w)(?:credentials?|zugangsdaten|credenciales|logins?|anmeldung)[^\w\n]{1,4}(?:(?:are|is|sind|son) )?"
+    r"[\w.@+-]{2,40} ?[:/] ?([^\s\"'`<>/][^\s\"'`<>]{4,80})"
 )
 #: "my passphrase is "four words in quotation marks"".
 _PHRASE: Final = re.compile(
@@ -80,7 +85,9 @@ _WHOLE_NAMES: Final = ("password", "passwort", "passphrase", "kennwort", "contra
 _LOOK_BACK: Final = 100
 _CODE_NUMBER: Final = re.compile(r"[0-9]{3,8}")
 #: Signs at the end of a value that end the sentence.
-_ENDS: Final = ".,;:?)"
+_ENDS: Final = ".,;:)"
+#: Signs that passwords have, and words do not.
+_SIGNS: Final = "!#$%&*+=^~§"
 #: The fewest characters of a password that follows its name without "is" or a sign.
 _BESIDE_LEAST: Final = 8
 
@@ -117,6 +124,14 @@ def named(text: str, folded: str, starts: Iterable[int]) -> Iterator[Secret]:
                 yield Secret(SecretClass.PASSWORD, found.start(1), found.start(1) + len(plain))
 
 
+def logins(text: str, folded: str) -> Iterator[Secret]:
+    """Yield passwords after a user's name: "credentials: admin:Xy12…"."""
+    for found in _LOGIN.finditer(folded):
+        plain = _plain(text[found.start(1) : found.end(1)], "")
+        if _is_new(plain):
+            yield Secret(SecretClass.PASSWORD, found.start(1), found.start(1) + len(plain))
+
+
 def _plain(value: str, quote: str) -> str:
     """Return a value without the signs that end its sentence or close its quotation."""
     return value.rstrip(_ENDS + "*" if "*" in quote else _ENDS)
@@ -146,7 +161,9 @@ def _assigned(text: str, found: re.Match[str]) -> Iterator[Secret]:
 def _is_name(found: re.Match[str], folded: str) -> bool:
     """True unless it is any other key than one that opens something."""
     start = found.start("name")
-    return not found["key"] or _KEYS.search(folded[max(start - _KEY_WORD, 0) : start]) is not None
+    if not found["key"] or "api" in found.group():
+        return True
+    return _KEYS.search(folded[max(start - _KEY_WORD, 0) : start]) is not None
 
 
 def _kind(found: re.Match[str]) -> SecretClass:
@@ -174,19 +191,23 @@ def _is_told(found: re.Match[str], value: str) -> bool:
         return False
     if not found["password"]:
         return looks_random(value)
-    return is_strong(value) or bool(found["quote"])
+    # "Pass" is a verb, too.
+    return found["password"] != "pass" and (is_strong(value) or bool(found["quote"]))
 
 
 def _is_beside(found: re.Match[str], value: str) -> bool:
     """True if a word right after a name is a secret: nothing says so but its own form."""
     if not _is_told(found, value):
         return False
-    return bool(found["code"]) or (len(value) >= _BESIDE_LEAST and _is_new(value))
+    if found["code"] or (found["quote"] and is_strong(value)):
+        return True
+    least = _BESIDE_LEAST - 2 if any(character in _SIGNS for character in value) else _BESIDE_LEAST
+    return len(value) >= least and _is_new(value)
 
 
 def _is_new(value: str) -> bool:
     """True if a word without a name right before it looks like a password: letters, digits, and no placeholder."""
-    drawn = any(map(str.isdigit, value)) or any(character in "!#%&*+=^~§" for character in value[1:-1])
+    drawn = any(map(str.isdigit, value)) or any(character in _SIGNS for character in value[1:-1])
     return drawn and any(map(str.isalpha, value)) and is_strong(value) and not is_placeholder(value)
 
 

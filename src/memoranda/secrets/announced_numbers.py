@@ -57,7 +57,7 @@ _ALL: Final = (
         SecretClass.PASSPORT,
         ("pass", "ausweis", "pasaporte"),
         re.compile(
-            r"passport|reisepass|(?<!\w)pass(?:nummer|[- ]?nr\b)|ausweis(?:nummer|[- ]?nr\b)?|pasaporte|passeport|passaporto|passaporte"
+            r"passport|reisepass|(?<!\w)pass(?:nummer|[- ]?nr\b)|ausweis(?:nummer|[- ]?nr\b)?|pasaporte|passeport|passaporto|passaporte|(?<!\w)pass (?:hat die|mit der) nummer"
         ),
         re.compile(
             _BORDER
@@ -70,10 +70,10 @@ _ALL: Final = (
         SecretClass.ACCOUNT,
         ("acc", "a/c", "konto", "cuenta", "iban", "compte", "clabe"),
         re.compile(
-            r"(?<!aws )(?<!customer )(?<!client )(?<!user )account (?:number|no\b|nr\b|num\b|#)|"
+            r"(?<!aws )(?<!customer )(?<!client )(?<!user )account[ _-]?(?:number|no\b|nr\b|num\b|#)|"
             r"(?:bank|savings|checking|current|giro|deposit) account|acct\b|a/c (?:no|number)|konto(?:nummer|[- ]?nr\b)|bankkonto|girokonto|"
             r"(?:número|numero|n[º°.]{1,2}|num\.?) de (?:la |mi )?cuenta|cuenta (?:bancaria|corriente|de ahorros|número|numero)|iban\b|"
-            r"numéro de compte|clabe\b"
+            r"numéro de compte|clabe\b|cuenta (?=[0-9]{10})|(?:routing|sort code|wire|transfer|bank|deposit|blz)[^.\n]{0,40}?\baccount\b"
         ),
         re.compile(
             _BORDER + r"(?:[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}|[0-9](?:[ -]?[0-9]){5,23})" + _END
@@ -82,15 +82,29 @@ _ALL: Final = (
     ),
     _Announced(
         SecretClass.IDENTITY,
-        ("ssn", "social sec", "dni", "nie", "steuer", "nif", "national ins", "national id", "seguridad"),
+        (
+            "ssn",
+            "social sec",
+            "dni",
+            "nie",
+            "steuer",
+            "nif",
+            "national ins",
+            "national id",
+            "seguridad",
+            "sozialv",
+            "my social",
+            "nino",
+            "cpf",
+        ),
         re.compile(
-            r"(?<![a-z])ssn\b|social security|(?<![a-z])(?:dni|nie|nif)\b|steuer(?:liche )?-?id(?:entifikationsnummer)?|steuernummer|"
+            r"(?<![a-z])ssn\b|social security|my social\b|(?<![a-z])(?:dni|nie|nif|nino|cpf)\b|steuer(?:liche )?-?id(?:entifikationsnummer)?|steuernummer|"
             r"sozialversicherungsnummer|national insurance|national id\b|seguridad social"
         ),
         re.compile(
             _BORDER
             + r"(?:[0-9]{3}-[0-9]{2}-[0-9]{4}|[XYZxyz]?-?[0-9]{7,8}-?[A-Za-z]|[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}|"
-            r"[A-Z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]|[0-9]{9})(?![\w-])"
+            r"[A-Z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]|[0-9]{2} ?[0-9]{6} ?[A-Z] ?[0-9]{3}|[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}|[0-9]{9})(?![\w-])"
         ),
         _is_identity,
     ),

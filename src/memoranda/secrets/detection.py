@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from memoranda.secrets.announced import named, starts_of_names
+from memoranda.secrets.announced import logins, named, starts_of_names
 from memoranda.secrets.announced_numbers import numbered
 from memoranda.secrets.numbers import cards, ibans
 from memoranda.secrets.shapes import shaped, with_words
 from memoranda.secrets.spans import Secret, united
 
 #: Signs of private keys, of command lines with a password, and of headers and addresses.
-_SIGNS: Final = ("private key", " -u", " -p", "--user", "sudo", "net use", "://")
+_SIGNS: Final = (
+    "private key",
+    " -u",
+    " -p",
+    "--user",
+    "sudo",
+    "net use",
+    "net user",
+    " -a ",
+    "identified by",
+    "://",
+)
 #: Words before values that always have a digit, and before numbers.
 _WITH_RUN: Final = ("bearer", "basic", "authorization", "hooks.slack", "?", "&")
+_LOGINS: Final = ("login", "credential", "credencial", "zugangsdaten", "anmeldung")
 _NUMBERED: Final = (
     "pas", "ausweis", "acc", "a/c", "konto", "cuenta", "iban", "compte", "clabe", "ssn", "security", "dni", "nie", "nif", "steuer",
-    "national", "seguridad", "sozialv",
+    "national", "seguridad", "sozialv", "social", "nino", "cpf",
 )  # fmt: skip
 #: The fewest characters without a space that may hold a provider's key.
 _RUN: Final = 19
@@ -39,6 +51,8 @@ def find_secrets(text: str) -> list[Secret]:
         found += with_words(text, folded)
     if starts:
         found += named(text, folded, starts)
+    if digits and _has(_LOGINS, folded):
+        found += logins(text, folded)
     if run:
         found += shaped(text)
     if digits >= _IBAN_DIGITS:

@@ -9,7 +9,7 @@ from typing import Final
 from memoranda.secrets.spans import Secret, SecretClass
 
 #: Digits with single spaces, hyphens or dots between them, from border to border.
-_DIGITS: Final = re.compile(r"(?<![\w.+#/=%:-])[0-9](?:[ .\u00a0-]?[0-9]){12,18}(?![\w%])(?![.-][0-9])")
+_DIGITS: Final = re.compile(r"(?<![\w.+#/%-])[0-9](?:[ .\u00a0-]?[0-9]){12,18}(?![\w%])(?![.-][0-9])")
 #: What makes a number a part of a longer one: the beginning of an IBAN before it, or four more digits after it.
 _COUNTRY: Final = re.compile(r"[A-Za-z]{2}[0-9]{2}[ -]?$")
 _MORE: Final = re.compile(r"[ -][0-9]{4}(?![0-9/.])")
@@ -36,7 +36,8 @@ _CARD_WORDS: Final = re.compile(
 _OTHER_WORDS: Final = re.compile(
     r"order|invoice|track|parcel|shipment|ticket|case|serial|imei|sku|ean|isbn|barcode|\bid\b|_id|uuid|snowflake|timestamp|"
     r"reference|\bref\b|\bno\.? of|bestell|rechnung|sendung|auftrag|vorgang|pedido|factura|env[ií]o|seguimiento|commit|build|batch|job|"
-    r"transaction|phone|tel\b|fax|kunden|customer|claim|policy|test"
+    r"transaction|meter\b|z[aä]hler|vertrag|contract|contrato|serien?n|n[uú]mero de serie|device|sensor|iccid|imsi|meid|\bsim\b|gtin|\bupc\b|voucher|gutschein|"
+    r"loyalty|membership|trace|request|event|row\b|epoch|account|konto|cuenta|phone|tel\b|fax|kunden|customer|claim|policy|test"
 )
 #: Words near a number that say that it is nobody's.
 _EXAMPLE: Final = re.compile(

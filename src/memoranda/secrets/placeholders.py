@@ -17,7 +17,7 @@ _MARKS: Final = re.compile(
 _READ: Final = 64
 #: A value that is a variable, a call, or a member of an object.
 _CODE: Final = re.compile(
-    r"[$%@&]|!(?:Ref|Sub|GetAtt|ImportValue|vault|reference)\b|pk_(?:live|test)_|\[|\(|(?:[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){1,8}|[A-Za-z_]\w{0,60})\(|"
+    r"[$%@&{]|[A-Za-z_]\w{0,60}\[|!(?:Ref|Sub|GetAtt|ImportValue|vault|reference)\b|pk_(?:live|test)_|\[|\(|(?:[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){1,8}|[A-Za-z_]\w{0,60})\(|"
     r"(?:self|this|os|process|env|config|settings|vault|request|req|secrets|args|options|ctx|var|local|data|module|"
     r"credentials|params|headers|props|state|user|response|resp|result)\."
 )
@@ -62,6 +62,10 @@ def _is_sequence(plain: str) -> bool:
     return steps >= 0.8 * (len(plain) - 1)
 
 
+def _is_plain(part: str) -> bool:
+    return part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle()))
+
+
 def bits(value: str) -> float:
     """Return how many bits of entropy a character of a value has."""
     size = len(value)
@@ -71,6 +75,12 @@ def bits(value: str) -> float:
 def looks_random(value: str, least: int = 12) -> bool:
     """True if a value looks as if a program drew it: long enough, of several sorts of characters, hardly repeating itself."""
     if len(value) < least or bits(value) < min(3.0, math.log2(len(value)) - 0.8):
+        return False
+    parts = re.split("[_-]", value)
+    if " " in value or (
+        sum(part.isalpha() and len(part) > 2 for part in parts) > 1 and all(map(_is_plain, parts))
+    ):
+        # Words, such as ``keep_for_24_hours``.
         return False
     digits = sum(character.isdigit() for character in value)
     letters = sum(character.isalpha() for character in value)

@@ -47,12 +47,15 @@ _BASIC: Final = re.compile(r"\bbasic\s{1,3}([A-Za-z0-9+/]{12,}={0,2})", re.IGNOR
 _CURL: Final = re.compile(r"(?:\s-u|--user)[ =]{1,3}[\"']?[\w.@+-]{1,80}:([^\s\"':]{4,100})")
 #: Passwords on command lines: ``mysql -uroot -pXy12``, ``echo Xy12 | sudo -S``, ``net use Z: \\\\host\\share Xy12 /user:…``.
 _MYSQL: Final = re.compile(
-    r"\b(?:mysql\w{0,8}|mariadb\w{0,8}|sshpass|psql|mongo\w{0,8})\b[^\n|;&]{0,120}?\s-p\s?[\"']?([^\s\"'<>-][^\s\"'<>]{4,80})"
+    r"\b(?:mysql\w{0,8}|mariadb\w{0,8}|sshpass|psql|mongo\w{0,8}|docker login|podman login|unzip|redis-cli)\b[^\n|;&]{0,120}?\s-[pPa]\s?[\"']?([^\s\"'<>-][^\s\"'<>]{4,80})"
 )
 _SUDO: Final = re.compile(r"\becho\s{1,3}(?:-n\s{1,3})?[\"']?([^\s\"'|]{4,80})[\"']?\s{0,3}\|\s{0,3}sudo\b")
-_NET_USE: Final = re.compile(r"\bnet use [A-Za-z*]:? [^\s]{3,120} ([^\s/]{4,80}) /user")
+_NET_USE: Final = re.compile(
+    r"\bnet use [A-Za-z*]:? [^\s]{3,120} ([^\s/]{4,80}) /user|\bnet user [^\s]{1,40} ([^\s/]{4,80}) /add"
+)
+_IDENTIFIED: Final = re.compile(r"identified (?:with \w{1,40} )?by [\"']([^\"'\n]{4,80})[\"']", re.IGNORECASE)
 _SIGNED: Final = re.compile(
-    r"[?&](?:sig|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey|token|auth|key)=([A-Za-z0-9%_.~+/=-]{16,})"
+    r"[?&](?:sig|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey|appid|token|auth|key)=([A-Za-z0-9%_.~+/=-]{16,})"
 )
 _BEGIN, _END = "-----BEGIN ", "-----END "
 _LABEL: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----")
@@ -95,13 +98,16 @@ def with_words(text: str, folded: str) -> Iterator[Secret]:
         (" -u", _CURL),
         ("--user", _CURL),
         (" -p", _MYSQL),
+        (" -a ", _MYSQL),
         ("sudo", _SUDO),
         ("net use", _NET_USE),
+        ("identified", _IDENTIFIED),
     ):
         if word in folded:
             for found in pattern.finditer(text):
-                if not _stands_for_password(found.group(1)):
-                    yield Secret(SecretClass.PASSWORD, *found.span(1))
+                group = found.lastindex or 1
+                if not _stands_for_password(found.group(group)):
+                    yield Secret(SecretClass.PASSWORD, *found.span(group))
     if "basic" in folded:
         for found in _BASIC.finditer(text):
             if b":" in _decoded(found.group(1)):
