@@ -14,7 +14,7 @@ from memoranda.model.records import STRANGERS, Trust
 from memoranda.text.similarity import coverage, terms_in, words_with_forms
 
 #: At least this share of a commitment's words was said in the conversation by user or assistant.
-_SAID: Final = 0.5
+_SAID: Final = 1 / 3
 #: Words by which a note says that something was promised; nobody has to have said them.
 _PROMISING: Final = frozenset(
     "assistant agent promised promises agreed committed announced will assistent agent versprochen zugesagt wird asistente "

@@ -201,7 +201,9 @@ class Merger:
         return None
 
     def _may_replace(self, at: str, memory: Memory, other: Memory, *, by_key: bool = False) -> bool:
-        reason = reason_against(memory, other, self._owner_names, by_key=by_key)
+        cited = (one.content for one in self._new_messages if one.id in memory.sources)
+        said = "\n".join(cited if memory.trust not in STRANGERS else ())
+        reason = reason_against(memory, other, self._owner_names, said, by_key=by_key)
         if reason is None and not self._covers_readers(other, memory):
             reason = ("readers", "a memory for fewer readers replaces none for more")
         if reason is not None:

@@ -27,11 +27,11 @@ Reason = tuple[str, str]
 
 
 def reason_against(
-    memory: Memory, other: Memory, names: Collection[str], *, by_key: bool = False
+    memory: Memory, other: Memory, names: Collection[str], said: str = "", *, by_key: bool = False
 ) -> Reason | None:
     """Return why a new memory may not replace another one; None if it may.
 
-    ``names`` are those of the owner. With ``by_key`` only the keys say that one takes the other's place.
+    ``names`` are those of the owner, and ``said`` are the messages from which the new memory was made. With ``by_key`` only the keys say that one takes the other's place.
     """
     if memory.cardinality is Cardinality.RECURRING:
         return "recurring", "a recurring event replaces nothing"
@@ -45,7 +45,7 @@ def reason_against(
         return "bounded", "a temporary statement does not replace a permanent one"
     if not _same_occasion(memory.applies_when, other.applies_when, by_key=by_key):
         return "partial", "a statement for some occasions does not replace one for others"
-    if not _same_subject(memory, other, names):
+    if not _same_subject(memory, other, names, said):
         return "subject", "it is about somebody or something else, and does not name the other one's subject"
     if _BESIDE.search(memory.content) and not ends_something(memory.content):
         return "beside", "it says that both hold"
@@ -75,12 +75,11 @@ def _content(occasion: str) -> list[tuple[str, frozenset[int]]]:
     return [(word, forms) for word, forms in found if word.casefold() not in _GENERAL] or found
 
 
-def _same_subject(memory: Memory, other: Memory, names: Collection[str]) -> bool:
-    """True if two memories have one subject, or one of them, or the words it was made from, names that of the other."""
+def _same_subject(memory: Memory, other: Memory, names: Collection[str], said: str) -> bool:
+    """True if two memories have one subject, or one of them names that of the other, or what was said names it."""
     if comparable_text(memory.subject or "") == comparable_text(other.subject or ""):
         return True
-    said = " ".join(one.quote for one in memory.quotes)
-    if _names(f"{memory.content} {said}", other.subject, names):
+    if _names(memory.content, other.subject, names) or (other.subject and _names(said, other.subject, ())):
         return True
     return memory.subject is not None and _names(other.content, memory.subject, names)
 
