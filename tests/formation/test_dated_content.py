@@ -38,6 +38,11 @@ def formed(said: str, content: str, **fields: Any) -> Formed:
         ("Ayer fui al médico.", "Fue ayer al médico.", "Fue ayer (28 de febrero de 2025) al médico."),
         ("I moved here two years ago.", "Moved here two years ago.", "Moved here two years ago (2023)."),
         ("I fly to Oslo next month.", "Flies to Oslo next month.", "Flies to Oslo next month (April 2025)."),
+        (
+            "Ich habe seit letztem Jahr einen Hund.",
+            "Hat seit letztem Jahr einen Hund.",
+            "Hat seit letztem Jahr (2024) einen Hund.",
+        ),
         ("I was ill last week.", "Was ill last week.", "Was ill last week (17–23 February 2025)."),
         (
             "Last weekend we hiked and tomorrow I rest.",

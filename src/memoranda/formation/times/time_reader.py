@@ -101,20 +101,21 @@ def _in_language(text: str, lexicon: Lexicon, saying: Saying) -> DaySpan | None:
         if text in lexicon.ordinary:
             return None
         return days_of(_worded([token for token in tokens if token is not None], lexicon), saying)
-    found = list(_expressions(pieces, lexicon, saying))
+    found = list(_expressions(text, pieces, lexicon, saying))
     return found[0].days if len(found) == 1 else None
 
 
 def expressions(text: str, lexicon: Lexicon, saying: Saying) -> list[Expression]:
     """Return the times in a text in small letters, in their order; ``days`` is None where one cannot be read."""
-    return list(_expressions([piece for piece in lexicon.pieces(text) if piece.token != ""], lexicon, saying))
+    pieces = [piece for piece in lexicon.pieces(text) if piece.token != ""]
+    return list(_expressions(text, pieces, lexicon, saying))
 
 
-def _expressions(pieces: list[Piece], lexicon: Lexicon, saying: Saying) -> Iterator[Expression]:
+def _expressions(text: str, pieces: list[Piece], lexicon: Lexicon, saying: Saying) -> Iterator[Expression]:
     """Yield the times among words that say none: each stretch of words of time is one, or cannot be read ("every Friday")."""
     for is_time, stretch in groupby(pieces, lambda piece: piece.token is not None):
         run = list(stretch)
-        while run and (run[-1].token in _JOINING or run[-1].token == "!"):
+        while run and (run[-1].token in _JOINING or _counts(run, text)):
             run.pop()
         while run and run[0].token in ("AND", "TO", "HYPHEN"):
             run.pop(0)
@@ -124,6 +125,14 @@ def _expressions(pieces: list[Piece], lexicon: Lexicon, saying: Saying) -> Itera
         days = days_of(_worded(tokens, lexicon), saying)
         if days is not None or any(map(_STRONG.match, tokens)):
             yield Expression(days, run[0].start, run[-1].end, tuple(tokens))
+
+
+def _counts(run: list[Piece], text: str) -> bool:
+    """True if the last word counts what follows it and is no part of a time: "last week a friend", "yesterday after work"."""
+    last = run[-1]
+    return last.token == "!" or (
+        len(run) > 1 and (last.token or "").startswith("N:") and text[last.start].isalpha()
+    )
 
 
 def _is_weak(piece: Piece) -> bool:
