@@ -11,6 +11,7 @@ from typing import Final
 
 import memoranda
 from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.reconcile.lesson_lines import lines_to_show
 from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience
 from memoranda.model.drafts import Formed, Lesson, Reading, ReadMessage
@@ -20,6 +21,8 @@ from memoranda.model.memories import Cited
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
+from memoranda.model.values import new_id
+from memoranda.testing.builders import a_message
 
 ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
 CI_COUNT = 50
@@ -155,10 +158,13 @@ async def _taught(book: memoranda.Book) -> dict[str, set[str]]:
 
 
 async def _read(book: memoranda.Book, reader: str, asked: Canary) -> str:
-    """Return everything that an agent gets for a user: its context, recall's hits, and its experience."""
+    """Return all that an agent gets for a user (context, hits, experience), and the lines that the user's extractor sees."""
     context = await book.context(reader, asked.said, agent=_AGENT, budget=50_000)
     hits = await book.recall(reader, asked.said, agent=_AGENT)
     lines = await book.experience.list(_AGENT, for_user=reader)
+    # The words of the lesson itself make its line the likeliest to be shown as one that the user may confirm.
+    said = a_message(Owner(id=reader), new_id(), asked.lesson)
+    lines += lines_to_show(await _lines(book), Owner(id=reader), _REPEATED * _USERS, [said])
     return "\n".join([context.text, *(hit.text for hit in hits), *(line.line for line in lines)])
 
 
