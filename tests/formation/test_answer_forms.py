@@ -150,6 +150,9 @@ FORMS = {
     "in an answer": json.dumps({"answer": WHOLE}),
     "in an output, with thoughts": json.dumps({"reasoning": "Let me think.", "output": {"result": WHOLE}}),
     "in a list": json.dumps([WHOLE]),
+    "as JSON in a text": json.dumps({"answer": json.dumps(WHOLE)}),
+    "parts as JSON in texts": json.dumps({part: json.dumps(inner) for part, inner in WHOLE.items()}),
+    "as the call of a tool": json.dumps({"name": "answer", "arguments": WHOLE}),
     "sources as handles": each(lambda note: note.update(sources=[one["message"] for one in note["sources"]])),
     "one handle for sources": each(lambda note: note.update(sources=note["sources"][0]["message"])),
     "one object for sources": each(lambda note: note.update(sources=note["sources"][0])),
@@ -282,6 +285,7 @@ async def test_a_memory_that_is_taken_back_is_named_in_any_form(clock: HandClock
 UNREADABLE = {
     "unknown part": json.dumps({"observations": NOTES, "title": "A talk"}),
     "statements without sources": json.dumps({**WHOLE, "notes": ["Dana lives in Utrecht"]}),
+    "JSON in a text that is cut": json.dumps({"answer": json.dumps(WHOLE)[:-9]}),
     "a list of texts": json.dumps(["Dana lives in Utrecht"]),
     "two episodes": json.dumps({**WHOLE, "episode": [WHOLE["episode"]] * 2}),
     "an unknown field of experience": json.dumps(

@@ -157,7 +157,9 @@ def _cited(given: Mapping[str, Any], messages: Mapping[str, Message]) -> list[Me
         else []
     )
     return [
-        messages[handle] for handle in dict.fromkeys(named) if isinstance(handle, str) and handle in messages
+        messages[handle]
+        for handle in dict.fromkeys(one for one in named if isinstance(one, str))
+        if handle in messages
     ]
 
 

@@ -15,6 +15,7 @@ from memoranda.formation.extract.answers.answer_entries import (
     with_fields,
 )
 from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, PROFILE
+from memoranda.formation.schemas.json_values import InvalidJson, read_json
 from memoranda.model.drafts import WantedSchema
 from memoranda.model.messages import Outcome
 
@@ -70,7 +71,8 @@ def canonical_answer(given: Any, schemas: Iterable[WantedSchema], shown: Contain
     parts = _unwrapped(given, modes)
     if not parts and given:
         unread.append("the whole answer")
-    for name, inner in parts.items():
+    for name, value in parts.items():
+        inner = _parsed(value)
         part, schema = _part_of(name, modes)
         if part is None:
             remark = plain(name) in _REMARKS or not _has_content(inner)
@@ -94,6 +96,7 @@ def _unwrapped(given: Any, modes: Mapping[str, str]) -> Mapping[Any, Any]:
     """Return the object with the parts: without wrappers around it, and of a bare list the part that it is."""
     inner = given
     for _ in range(_MOST_WRAPPERS):
+        inner = _parsed(inner)
         if isinstance(inner, list):
             inner = inner[0] if len(inner) == 1 and not _bare(inner) else _bare(inner)
         if not isinstance(inner, Mapping):
@@ -102,11 +105,22 @@ def _unwrapped(given: Any, modes: Mapping[str, str]) -> Mapping[Any, Any]:
             return inner
         if "content" in inner and "sources" in inner:
             return {"notes": [inner]}
-        wrapped = [one for name, one in inner.items() if plain(name) not in _REMARKS and _has_content(one)]
+        found = [_parsed(one) for name, one in inner.items() if plain(name) not in _REMARKS]
+        wrapped = [one for one in found if _has_content(one)]
         if len(wrapped) != 1:
             break
         inner = wrapped[0]
     return given if isinstance(given, Mapping) else {}
+
+
+def _parsed(given: Any) -> Any:
+    """Return the value of a text that is JSON itself; anything else as it is."""
+    if not isinstance(given, str) or not given.lstrip().startswith(("{", "[")):
+        return given
+    try:
+        return read_json(given)
+    except InvalidJson:
+        return given
 
 
 def _is_answer(given: Any, modes: Mapping[str, str]) -> bool:
@@ -142,7 +156,7 @@ def _part_of(name: Any, modes: Mapping[str, str]) -> tuple[str | None, str | Non
 
 
 def _has_content(inner: Any) -> bool:
-    return isinstance(inner, (dict, list)) and bool(inner)
+    return bool(inner) and (isinstance(inner, (dict, list)) or str(inner).lstrip().startswith(("{", "[")))
 
 
 def _single(given: Any) -> Any:
