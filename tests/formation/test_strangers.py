@@ -136,3 +136,15 @@ def test_what_the_user_says_in_own_words_beside_a_tool_is_the_users():
     assert codes(reading, found) == set()
     made = [one for one in reconcile(found, reading, CurrentRecords()).changes if isinstance(one, Remember)]
     assert made[0].memory.kind == "instruction"
+
+
+def test_an_occasion_that_the_user_named_earlier_stands_beside_a_tools_words():
+    reading = talk(
+        ("user", "Let's fix the invoice export."),
+        ("tool", "export_invoices: N+1 in the invoice export, 2,014 calls of get_customer"),
+        ("user", "Use selectinload, not a raw join."),
+    )
+    text, when = "Use selectinload, not a raw join.", "fixing the N+1 in the invoice export"
+    (made,) = read(reading, notes=[note(text, "m3", kind="instruction", applies_when=when)]).notes
+
+    assert (made.applies_when, made.trust) == (when, Trust.USER)

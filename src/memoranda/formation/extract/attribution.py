@@ -75,6 +75,7 @@ class Attribution:
             for message in said
             if not is_from_user(message) and message.trust not in STRANGERS
         ]
+        self._user_said = "\n".join(own_words(message.content) for message in said if is_from_user(message))
         self._shown = tuple(memory.content for memory in reading.candidates)
         names = {message.speaker for message in said if message.speaker and is_from_user(message)}
         self._owner_names = owner_names(reading)
@@ -162,6 +163,15 @@ class Attribution:
         words = self._words(statement)
         said = "\n".join(own_words(message.content) for message in cited if message.trust not in STRANGERS)
         return bool(self._strangers.bearing(words)) or self._strangers.adds_order(words, said)
+
+    def is_strangers_occasion(self, occasion: str, cited: Sequence[Message]) -> bool:
+        """True if the occasions that a note is for come from tools and pages, and not half of them from the user."""
+        words = self._words(occasion)
+        if words.share(self._user_said) >= OWN_COVERAGE and not self._strangers.adds_order(
+            words, self._user_said
+        ):
+            return False
+        return self.is_from_stranger(occasion, cited)
 
     def is_lesson_of_strangers(self, line: str, cited: Sequence[Message]) -> bool:
         """True if a line of experience comes from tools and pages, rather than from what user and assistant said."""

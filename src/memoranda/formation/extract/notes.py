@@ -196,7 +196,7 @@ class NoteReader:
         text = text_of(given)
         if not text or len(text) > self._limits.content_length:
             return ""
-        if verdict.own and self._attribution.is_from_stranger(text, [message for message, _ in cited]):
+        if verdict.own and self._attribution.is_strangers_occasion(text, [message for message, _ in cited]):
             report("stranger", "the words of a tool or a web page do not limit what the user says")
             return ""
         return text
