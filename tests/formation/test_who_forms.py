@@ -193,6 +193,20 @@ async def test_the_doctor_says_when_and_by_whom_what_waits_is_formed(clock: Hand
         )
 
 
+async def test_what_a_killed_worker_had_in_hand_is_not_called_done(clock: HandClock):
+    async with opened("memory://", clock, None) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        await thread.form_now()
+        assert await book.engine.lease(("form",), "killed", clock(), 60.0) is not None
+        clock.advance(seconds=20)
+        told = formation(Forming(await jobs(book), ""), clock())
+        assert told.state == "ok" and "waits" not in told.found
+        assert "1 thread is being formed" in told.found and "goes on within 39 seconds" in told.found
+        clock.advance(seconds=41)
+        assert "1 thread waits" in formation(Forming(await jobs(book), ""), clock()).found
+
+
 async def test_threads_that_were_given_up_are_never_called_ok(clock: HandClock):
     async with opened("memory://", clock, ScriptedModels([ModelRefused("no", reason="content")])) as book:
         await (await book.thread("ann", agent="guide")).append(TALK)

@@ -40,10 +40,11 @@ def formation(forming: Forming, now: datetime) -> Check:
         if not forming.enabled:
             return Check("formation", "note", f"off by forming.enabled; no thread waits{given_up}")
         who = f"; formed with {described(forming.who)}" if forming.who else ""
+        state = _in_hand(forming.jobs, now) or "no thread waits"
         return Check(
             "formation",
             "warning" if dead else "ok",
-            f"no thread waits{given_up or who}",
+            f"{state}{given_up or who}",
             retry if dead else "",
         )
     oldest = now - min(job.first_at for job in waiting)
@@ -63,6 +64,19 @@ def _is_waiting(job: Job, now: datetime) -> bool:
     """True if a job waits, or if the worker that had leased it is gone."""
     gone = job.state is JobState.LEASED and job.leased_until is not None and job.leased_until <= now
     return job.state is JobState.WAITING or gone
+
+
+def _in_hand(jobs: Sequence[Job], now: datetime) -> str:
+    """Return how many threads workers have in hand, and when they are free if a worker was killed; empty if none."""
+    free = [
+        job.leased_until - now
+        for job in jobs
+        if job.state is JobState.LEASED and job.leased_until is not None
+    ]
+    if not free:
+        return ""
+    threads = "1 thread is" if len(free) == 1 else f"{len(free)} threads are"
+    return f"{threads} being formed; if a worker was killed, another one goes on within {_precise(max(free))}"
 
 
 def _when(late: timedelta) -> str:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
+from memoranda.cli.output.terminal import counted
 from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.changes import Job
 
@@ -122,7 +123,14 @@ def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
         checks.append(Check("jobs", "ok", f"{waiting} waiting" if waiting else "none waiting"))
     if dead:
         advice = "see: memoranda jobs list --state dead; then retry or drop each"
-        checks.append(Check("dead jobs", "warning", f"{dead} jobs were given up", advice))
+        checks.append(
+            Check(
+                "dead jobs",
+                "warning",
+                f"{counted(dead, 'job')} {'was' if dead == 1 else 'were'} given up",
+                advice,
+            )
+        )
     if facts.stale_terms:
         found = f"{facts.stale_terms} passages have search terms of an older version; recall still finds them"
         checks.append(Check("terms", "note", found, "run: memoranda jobs run"))

@@ -12,6 +12,7 @@ from memoranda.assembly import open_engine
 from memoranda.book.admin.backup_files import Restored, restore
 from memoranda.cli import exits
 from memoranda.cli.options import opens_book
+from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session, path_of
 from memoranda.errors import InvalidInput, NotABook
 from memoranda.model.book_facts import Findings
@@ -125,6 +126,6 @@ def _counts(found: Findings) -> dict[str, int]:
 
 def _verified(found: Findings) -> str:
     return (
-        f"verified: {found.records} records, {found.versions} earlier versions, "
-        f"{found.entries} ledger entries, all as the ledger says"
+        f"verified: {counted(found.records, 'record')}, {counted(found.versions, 'earlier version')}, "
+        f"{counted(found.entries, 'ledger entry', 'ledger entries')}, all as the ledger says"
     )

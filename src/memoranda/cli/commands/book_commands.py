@@ -9,6 +9,7 @@ import click
 
 from memoranda.cli import exits
 from memoranda.cli.options import opens_book
+from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session, path_of
 from memoranda.errors import EmbeddingFailed
 from memoranda.model.book_facts import BookFacts, Findings
@@ -60,10 +61,14 @@ def _print_findings(session: Session, found: Findings) -> None:
     for fault in found.faults:
         printer.say(f"fault: {fault}", "bad")
     printer.say(
-        f"checked against the ledger: {found.records} records, {found.versions} earlier versions, {found.entries} entries"
+        f"checked against the ledger: {counted(found.records, 'record')}, {counted(found.versions, 'earlier version')}, "
+        f"{counted(found.entries, 'entry', 'entries')}"
     )
     if found.faults:
-        printer.say(f"{len(found.faults)} faults: restore a backup, or export what can still be read", "bad")
+        printer.say(
+            f"{counted(len(found.faults), 'fault')}: restore a backup, or export what can still be read",
+            "bad",
+        )
     else:
         printer.say("everything matches the ledger", "good")
 

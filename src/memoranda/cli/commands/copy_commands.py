@@ -8,6 +8,7 @@ from memoranda.assembly import cancel_copy, copy
 from memoranda.book.admin.book_copy import CopyReport
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Printer
+from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session, path_of
 
 
@@ -60,6 +61,6 @@ def _print_report(printer: Printer, report: CopyReport) -> None:
     else:
         printer.say(f"copied to {report.target}, which is a second book now", "good")
     printer.say(
-        f"the same on both sides: {report.owners} owners, {report.records} records, {report.versions} earlier versions, "
-        f"{report.entries} ledger entries"
+        f"the same on both sides: {counted(report.owners, 'owner')}, {counted(report.records, 'record')}, "
+        f"{counted(report.versions, 'earlier version')}, {counted(report.entries, 'ledger entry', 'ledger entries')}"
     )

@@ -17,7 +17,7 @@ from memoranda.cli import exits
 from memoranda.cli.options import opens_book, owned, waits_for_vectors
 from memoranda.cli.output.json_text import harmless, read_lines
 from memoranda.cli.output.printer import Column, Printer
-from memoranda.cli.output.terminal import write
+from memoranda.cli.output.terminal import counted, write
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, NotFound, StorageFull
 from memoranda.model.ledger import IGNORED
@@ -123,7 +123,7 @@ def _print_report(printer: Printer, report: ImportReport) -> None:
     there = report.owners - report.adopted
     parts = [f"{report.adopted} new here, taken in with their whole history"] if report.adopted else []
     parts += [f"{there} here before, given the records that were missing"] if there else []
-    owners = "1 owner" if report.owners == 1 else f"{report.owners} owners"
+    owners = counted(report.owners, "owner")
     nothing = "imported nothing" if report.errors else "imported nothing: the file names no owner"
     printer.say(f"imported {owners}: {'; '.join(parts)}" if parts else nothing, "good" if parts else "faint")
     if report.records:
@@ -133,7 +133,7 @@ def _print_report(printer: Printer, report: ImportReport) -> None:
         printer.say(f"left out: {number} ({IGNORED.get(reason, reason)})", "warning")
     if report.unchecked:
         printer.say(
-            f"not checked for changes: {report.unchecked} owners, for this book does not have the key of the file",
+            f"not checked for changes: {counted(report.unchecked, 'owner')}, for this book does not have the key of the file",
             "warning",
         )
     for line, reason in report.errors:

@@ -42,6 +42,11 @@ def _sign(character: str) -> str:
     return f"<U+{code:04X}>"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun, as in "1 owner" and "2 owners"; ``many`` is a plural that does not just add an s."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
 def one_line(text: str) -> str:
     """Put the text on one line, with signs for its line breaks."""
     return visible(text.replace("\r\n", "\n").replace("\n", " ⏎ ").replace("\t", " "))
