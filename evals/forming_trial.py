@@ -29,7 +29,6 @@ import memoranda
 from evals.sessions import sessions_of
 from memoranda.errors import ModelDown
 from memoranda.formation import run as running
-from memoranda.formation.extract import by_model
 from memoranda.model.drafts import DroppedPart
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Usage
 from memoranda.model.memories import Memory
@@ -171,12 +170,7 @@ class Formed:
 async def form(talk: Mapping[str, Any], answers: Answers) -> Formed:
     """Form a talk session after session."""
     refused: list[tuple[int, DroppedPart]] = []
-    read_answer, reconcile = by_model.read_answer, vars(running)["reconcile"]
-
-    def reading(*given: Any, **more: Any) -> Any:
-        formed = read_answer(*given, **more)
-        refused.extend((answers.session, one) for one in formed.left_out)
-        return formed
+    reconcile = vars(running)["reconcile"]
 
     def reconciling(*given: Any, **more: Any) -> Any:
         made = reconcile(*given, **more)
@@ -185,7 +179,7 @@ async def form(talk: Mapping[str, Any], answers: Answers) -> Formed:
 
     owner, agent, sessions = talk["owner"], talk["agent"], talk["sessions"]
     clock = Clock(datetime.fromisoformat(sessions[0]["messages"][0]["at"]))
-    with patch.object(by_model, "read_answer", reading), patch.object(running, "reconcile", reconciling):
+    with patch.object(running, "reconcile", reconciling):
         async with memoranda.open("memory://", clock=clock, models=answers, worker=False, embed=None) as book:
             for number, session in enumerate(sessions, start=1):
                 answers.session = number

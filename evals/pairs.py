@@ -112,7 +112,7 @@ class _Pair:
         assert prompt is not None
         formed = form(prompt)
         found = reconcile(formed, reading, CurrentRecords(memories=reading.candidates))
-        self.told += [one.code for one in (*formed.left_out, *found.left_out)]
+        self.told += [one.code for one in found.left_out]
         if found.changes:
             await self._write(*found.changes, expect=Expect(versions=found.versions))
 

@@ -54,6 +54,16 @@ def test_what_was_formed_is_told_once(shell: Shell) -> None:
     assert shell.run("form", "ana") == "threads formed: 0, new memories: 0\n"
 
 
+def test_what_was_left_out_of_an_answer_is_told_with_its_place_and_the_reason(
+    shell: Shell, server: ModelServer
+) -> None:
+    note = {"content": "Owns a boat", "sources": [{"message": "m1"}], "kind": "secret"}
+    server.script = [replies.answer({"notes": [note, {"content": "Owns a kite"}]})] * 3
+    told = form(shell)[1]
+    assert {(one["part"], one["code"]) for one in told["left_out"]} >= {("notes[1]", "unsourced")}
+    assert all(one["reason"] and one["thread"] == told["threads"][0]["thread"] for one in told["left_out"])
+
+
 def test_what_was_given_up_is_told_with_the_way_to_try_it_again(shell: Shell, server: ModelServer) -> None:
     server.script = [replies.refusal()]
     threads, told = form(shell, code=1)

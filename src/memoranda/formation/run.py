@@ -31,6 +31,7 @@ from memoranda.formation.gather import (
     with_schema_due,
     writing_view,
 )
+from memoranda.formation.left_out import REFUSED, count_left_out, note_of
 from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
@@ -321,10 +322,8 @@ class FormationRunner:
 
     async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
         """Write the agent's experience; then, in one commit, all other changes and how far the thread is formed."""
-        reading, mark = (
-            portion.reading,
-            None if run.again else mark_of(portion.reading, formed, portion.after),
-        )
+        reading = portion.reading
+        mark = None if run.again else mark_of(reading, formed, portion.after)
         if reading.prepares_episode:
             formed = formed.model_copy(update={"episode": None})
         door = await self._door_of(reading.thread)
@@ -368,7 +367,7 @@ class FormationRunner:
         reading = portion.reading
         changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
         changes += [] if mark is None else [mark]
-        operation = run.operation(portion)
+        operation, left_out = run.operation(portion), [*made.left_out]
         while changes:
             try:
                 await door.write(
@@ -380,7 +379,7 @@ class FormationRunner:
                     operation=operation,
                     expect=Expect(versions=made.versions),
                     era=run.job.era,
-                    note=portion.ledger_note(),
+                    note={**portion.ledger_note(), **note_of(left_out)},
                     jobs=self._later(run, reading.thread),
                 )
             except InvalidInput as exc:
@@ -394,7 +393,8 @@ class FormationRunner:
                 _log.warning(
                     "the door refused a change, which is left out: %s", exc.field or type(exc).__name__
                 )
-                telemetry.count("formation.refused")
                 changes.pop(place)
+                left_out.append(REFUSED)
             else:
+                count_left_out(left_out)
                 return

@@ -209,6 +209,8 @@ class DroppedPart(Value):
     reason: FilledText
     #: Whether asking again with this reason may mend it.
     mendable: bool = False
+    #: Whether it is asked again only once.
+    once: bool = False
 
 
 class Formed(Value):

@@ -79,6 +79,8 @@ class Line:
 USED = "used"
 #: In the note of a forming operation: the version of the prompt that the model answered.
 PROMPT = "prompt"
+#: In the note of a forming operation: the place and the code of each part of an answer that was left out.
+LEFT_OUT = "left_out"
 #: The name in an entry's note of the portable digests of its operation's id and request, in hexadecimal.
 OPERATION = "operation"
 #: The digest of a request in such a note once something that the operation wrote was erased.
@@ -86,6 +88,48 @@ NO_REQUEST = "0" * (2 * SIZE)
 #: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
 AGED = "aged"
 
+#: Why a part of a model's answer was left out, by its code.
+LEFT_OUT_BECAUSE = {
+    "agent": "the conversation has no agent that could learn it",
+    "at_once": "it replaces another note of the same answer",
+    "audience": "the document has more readers than the conversation",
+    "beside": "it says that both hold, so it replaces nothing",
+    "bounded": "a temporary statement does not replace a permanent one",
+    "claimed": "no user's words say so",
+    "content": "its text is missing or too long",
+    "context": "it cites a message that was shown as context only",
+    "data": "its data does not follow its schema",
+    "echo": "it repeats a recalled memory, and no user said it again",
+    "field": "it has a field that does not exist",
+    "invalid": "it is not valid",
+    "key": "its key is too long",
+    "kind": "its kind does not exist",
+    "line": "a line of experience needs a known field and a text that is not too long",
+    "many": "there are more entries than are read",
+    "misquoted": "its quote does not occur in the message",
+    "older": "what it would replace was said later",
+    "partial": "a statement for some occasions does not replace one for others",
+    "patch": "the operation cannot be applied to the document",
+    "pinned": "a person set this field; only people change it",
+    "polarity": "it says the opposite of the cited words, or that what it would replace still holds",
+    "quoted": "the user only quotes these words",
+    "readers": "a memory for fewer readers replaces none for more",
+    "recurring": "a recurring event replaces nothing",
+    "refused": "it was refused when it was written, such as by a limit",
+    "reported": "what a tool or a web page says of the user has no key",
+    "retired": "the agent has the same line, and it was retired",
+    "secret": "it tells a secret",
+    "shape": "it does not have the form that was asked for",
+    "stale": "somebody else changed the same field or memory in the meantime",
+    "stranger": "the words of a tool or a web page direct nobody and teach nothing",
+    "subject": "it is about another subject than what it would replace, and does not name that",
+    "time": "the words of its time could not be read",
+    "trust": "what it would replace is more trusted, or comes from another source",
+    "unwanted": "the user asked not to keep it",
+    "unasked": "it was not asked for",
+    "unknown": "it names something that was not shown",
+    "unsourced": "it cites no new message that was shown",
+}
 #: Why a part of a request was left undone; the receipt says it in words.
 IGNORED = {
     "self": "a memory cannot supersede itself",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
-from memoranda.model.ledger import Actor, Verb
+from memoranda.model.ledger import LEFT_OUT_BECAUSE, Actor, Verb
 from memoranda.model.messages import Message
 from memoranda.model.records import Owner, Record, RecordType, View
 
@@ -94,6 +94,34 @@ class HistoryStep:
     version: int
     #: The version's content; None where it was erased.
     record: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutPart:
+    """A part of a model's answer that was not kept."""
+
+    #: Its place in the answer, such as ``notes[3]``; empty if it has none.
+    part: str
+    #: A stable word for programs.
+    code: str
+
+    @property
+    def reason(self) -> str:
+        """The reason in words; never what anybody said."""
+        return LEFT_OUT_BECAUSE.get(self.code, LEFT_OUT_BECAUSE["invalid"])
+
+
+@dataclass(frozen=True, slots=True)
+class FormedPart:
+    """A part of a thread that was formed in one operation."""
+
+    #: The operation's place in the ledger.
+    position: int
+    at: datetime
+    #: The number of the last message of the part.
+    through: int
+    #: The parts of the answer that were not kept.
+    left_out: tuple[LeftOutPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

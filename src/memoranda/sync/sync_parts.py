@@ -33,6 +33,7 @@ class SyncThread(SyncPart):
     close = blocking(ThreadHandle.close)
     form_now = blocking(ThreadHandle.form_now)
     form_again = blocking(ThreadHandle.form_again)
+    formed = blocking(ThreadHandle.formed)
 
 
 class SyncWorker(SyncPart):

@@ -10,9 +10,9 @@ from memoranda.book.services import Forming, Services
 from memoranda.door import Door
 from memoranda.errors import NotFound
 from memoranda.model.changes import JobDraft, SetThread
-from memoranda.model.ledger import Actor
+from memoranda.model.ledger import LEFT_OUT, Actor
 from memoranda.model.messages import Message, Thread
-from memoranda.model.query import Filter
+from memoranda.model.query import Filter, FormedPart, LeftOutPart
 from memoranda.model.records import WHOLE, Owner, RecordType, View
 from memoranda.ports import Records
 
@@ -44,6 +44,21 @@ async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) ->
         cursor = page.cursor
         if cursor is None:
             return
+
+
+async def formed_parts(records: Records, thread: Thread, view: View, limit: int) -> list[FormedPart]:
+    """Return the newest formed parts of a thread, oldest first."""
+    found, through = [], 0
+    for step in await records.history(thread.owner, view, thread.id):
+        if isinstance(step.record, Thread) and step.record.formed_through > through:
+            through = step.record.formed_through
+            found.append((step, through))
+    parts = []
+    for step, through in found[-limit:]:
+        (entry,) = await records.entries(thread.owner, step.position - 1, 1)
+        left_out = tuple(LeftOutPart(part, code) for part, code in entry.note.get(LEFT_OUT, ()))
+        parts.append(FormedPart(step.position, step.at, through, left_out))
+    return parts
 
 
 async def make_due(records: Records, door: Door, forming: Forming, owners: Collection[Owner]) -> None:

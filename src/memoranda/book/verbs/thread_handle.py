@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Unpack
 from uuid import UUID
 
+from memoranda.book.admin.pending_threads import formed_parts
 from memoranda.book.input import (
     as_actor,
     as_count,
@@ -26,7 +27,7 @@ from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
-from memoranda.model.query import Filter, Page, place_of
+from memoranda.model.query import Filter, FormedPart, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
 from memoranda.recall.context.composer import Window
 from memoranda.text.token_count import Count
@@ -266,6 +267,10 @@ class ThreadHandle:
         jobs = await self._services.forming.now(self._agent, self.id, insists=True)
         await self._due(jobs)
         return bool(jobs)
+
+    async def formed(self, *, limit: int = 20) -> list[FormedPart]:
+        """Return the newest formed parts of the thread, oldest first, each with what was left out of the model's answer."""
+        return await formed_parts(self._services.engine, await self.get(), self._view, as_limit(limit))
 
     async def form_again(self) -> None:
         """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.

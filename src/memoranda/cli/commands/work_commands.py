@@ -19,6 +19,7 @@ from memoranda.book.input import as_id, as_limit, as_owner
 from memoranda.book.services import FORMING
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
+from memoranda.cli.left_out_parts import NEWEST, left_out_since
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import when
@@ -78,14 +79,16 @@ def form_command(
         )
     if owner is None:
         return
-    found, made = session.run(_form(session, owner, thread, again))
+    found, made, left_out = session.run(_form(session, owner, thread, again))
     counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
-    if not session.print_json({**counts, "threads": found, "memories": made}):
+    if not session.print_json({**counts, "threads": found, "memories": made, "left_out": left_out}):
         for memory in made[:_SHOWN]:
             session.printer.labelled(f"  {memory.kind:<12}  ", memory.content, label_style="faint")
         if len(made) > _SHOWN:
             session.printer.say(f"  and {len(made) - _SHOWN} more", "faint")
         _print_outcomes(session.printer, found)
+        for part in left_out[:_SHOWN]:
+            session.printer.labelled(f"  left out {part['part']} ({part['code']}): ", part["reason"])
         told = f"threads formed: {counts['formed']}, new memories: {len(made)}"
         told += f"; waiting: {counts['waiting']}" if counts["waiting"] else ""
         told += f"; given up: {counts['given_up']}" if counts["given_up"] else ""
@@ -110,22 +113,24 @@ async def _note_who_forms(book: Book) -> None:
 
 async def _form(
     session: Session, owner: str, thread: str | None, again: bool
-) -> tuple[list[Outcome], list[Memory]]:
+) -> tuple[list[Outcome], list[Memory], list[dict[str, str]]]:
     async with session.writing(models="auto") as book:
         await _note_who_forms(book)
         party = as_owner(owner, session.tenant)
         wanted = await to_be_formed(book, party) if thread is None else [as_id(thread, "thread")]
         before = {memory.id for memory in await _memories(book, party)}
         off = set()
-        for id in wanted:
-            handle = await book.thread(party, id=id, view="owner")
+        handles = [await book.thread(party, id=id, view="owner") for id in wanted]
+        formed = {part.position for handle in handles for part in await handle.formed(limit=NEWEST)}
+        for id, handle in zip(wanted, handles, strict=True):
             if again:
                 await handle.form_again()
             elif not await handle.form_now():
                 off.add(id)
         await book.worker.drain()
         made = [memory for memory in await _memories(book, party) if memory.id not in before]
-        return await outcomes(book, party, wanted, off, alone=thread is not None), made
+        left_out = [part for handle in handles for part in await left_out_since(handle, formed)]
+        return await outcomes(book, party, wanted, off, alone=thread is not None), made, left_out
 
 
 async def _memories(book: Book, owner: Owner) -> list[Memory]:

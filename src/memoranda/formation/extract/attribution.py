@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from memoranda.formation.extract.evidence import Evidence, Words, bears, languages_differ
-from memoranda.formation.extract.replies import (
+from memoranda.formation.owner_names import forms_of, owner_names
+from memoranda.formation.rules.replies import (
     asks,
     asks_to_see,
     own_words,
@@ -16,7 +17,6 @@ from memoranda.formation.extract.replies import (
     says_yes,
     stated_words,
 )
-from memoranda.formation.owner_names import forms_of, owner_names
 from memoranda.model.drafts import Reading
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message

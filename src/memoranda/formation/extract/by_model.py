@@ -177,14 +177,14 @@ def evaluate_answers(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Lim
     formed: Formed | None = None
     faults: tuple[str, ...] = ()
     wanting: frozenset[str] = frozenset()
-    for answer in answers:
+    for place, answer in enumerate(answers):
         if answer.refused:
             return AnswerState(None if _empty(formed) else formed, refused=_empty(formed))
         if answer.fault or answer.value is None:
             faults = (answer.fault or "the answer is not a JSON object",)
             continue
         read = read_answer(answer.value, prompt, limits=limits)
-        mendable = [one for one in read.left_out if one.mendable]
+        mendable = [one for one in read.left_out if one.mendable and not (one.once and place)]
         formed = read if formed is None else _merged(formed, read, wanting)
         wanting = frozenset(map(_part, mendable))
         faults = tuple(f"{one.part}: {one.reason}" for one in mendable[:_MOST_FAULTS])
@@ -225,7 +225,10 @@ def _with_notes(
     """Return the notes with those of the newer answer; of a document that both change, the newer change."""
     newer = [n for n in again if (patched if n.changed_by else mended) and n not in first]
     changed = {n.carries for n in newer if n.changed_by}
-    return (*(n for n in first if not (n.changed_by and n.carries in changed)), *newer)
+    # The model gives a note again with what it corrected in it.
+    mended_notes = {(n.content, n.subject) for n in newer if not n.changed_by}
+    kept = (n for n in first if not (n.changed_by and n.carries in changed))
+    return (*(n for n in kept if n.changed_by or (n.content, n.subject) not in mended_notes), *newer)
 
 
 def _with_operations(
@@ -246,7 +249,7 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
     def mended(part: str) -> bool:
         return everything or part in wanting
 
-    return first.model_copy(
+    merged = first.model_copy(
         update={
             "notes": _with_notes(first.notes, again.notes, mended("notes"), mended("patches")),
             "confirmations": _with_new(first.confirmations, again.confirmations, mended("repeats")),
@@ -258,8 +261,15 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
             ),
             "title": first.title or again.title,
             "episode": first.episode or (again.episode if mended("episode") else None),
-            "left_out": tuple(
-                dict.fromkeys((*(one for one in first.left_out if not one.mendable), *again.left_out))
-            ),
         }
     )
+    asked_once = [one for one in first.left_out if one.once]
+    # As many as the newer answer did not correct stay refused.
+    refused_still = asked_once[max(_ended(merged) - _ended(first), 0) :]
+    left_out = (*(one for one in first.left_out if not one.mendable), *refused_still, *again.left_out)
+    return merged.model_copy(update={"left_out": tuple(dict.fromkeys(left_out))})
+
+
+def _ended(formed: Formed) -> int:
+    """Return how many memories an answer ends."""
+    return sum(len(note.supersedes) for note in formed.notes) + len(formed.taken_back)

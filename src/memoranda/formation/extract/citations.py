@@ -26,7 +26,7 @@ MOST_SOURCES: Final = 20
 class Report(Protocol):
     """Reports a problem: a stable code, and a reason that a model can be shown."""
 
-    def __call__(self, code: str, reason: str, *, mendable: bool = False) -> None: ...
+    def __call__(self, code: str, reason: str, *, mendable: bool = False, once: bool = False) -> None: ...
 
 
 #: Signs around a quote, the speaker before it, and signs for words that are left out.
@@ -49,18 +49,18 @@ class Problems:
     def __init__(self) -> None:
         self._problems: list[DroppedPart] = []
 
-    def add(self, at: str, code: str, reason: str, *, mendable: bool = False) -> None:
+    def add(self, at: str, code: str, reason: str, *, mendable: bool = False, once: bool = False) -> None:
         """Report one problem; problems beyond the limit are dropped."""
         if len(self._problems) < MOST_PROBLEMS:
             self._problems.append(
-                DroppedPart(part=printable(at), code=code, reason=reason, mendable=mendable)
+                DroppedPart(part=printable(at), code=code, reason=reason, mendable=mendable, once=once)
             )
 
     def reporter(self, at: str) -> Report:
         """Return a function that reports problems at one path of the answer."""
 
-        def report(code: str, reason: str, *, mendable: bool = False) -> None:
-            self.add(at, code, reason, mendable=mendable)
+        def report(code: str, reason: str, *, mendable: bool = False, once: bool = False) -> None:
+            self.add(at, code, reason, mendable=mendable, once=once)
 
         return report
 

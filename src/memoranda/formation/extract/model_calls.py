@@ -303,3 +303,9 @@ def _prompt(portion: Portion) -> Prompt:
     if prompt is None:
         raise GivenUp("the kept portion has no new messages")
     return prompt
+
+
+def reform_start(job: Job) -> int:
+    """Return the message number after which an interrupted reform continues."""
+    found = (job.kept or {}).get("after")
+    return found if isinstance(found, int) else 0

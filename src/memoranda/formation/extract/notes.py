@@ -24,6 +24,8 @@ from memoranda.formation.extract.commitments import Commitments
 from memoranda.formation.extract.dated_content import dated
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.extract.said_times import times_of
+from memoranda.formation.owner_names import owner_names
+from memoranda.formation.replacement import reason_against
 from memoranda.formation.schemas.definitions import NOTE, schema_of
 from memoranda.formation.schemas.json_values import Copier, InvalidJson, printable
 from memoranda.model.drafts import Confirmation, Draft, TakenBack, WantedSchema
@@ -71,6 +73,7 @@ class NoteReader:
         problems: Problems,
     ) -> None:
         self._prompt = prompt
+        self._owner_names = owner_names(prompt.reading)
         self._limits = limits
         self._citations = citations
         self._attribution = attribution
@@ -107,10 +110,13 @@ class NoteReader:
             kind = self._kind(_DEFAULT_KIND, report)
         verdict = self._attribution.judge(content, messages, kind=kind, subject=subject, replaces=replaced)
         if verdict.code:
-            report(verdict.code, verdict.reason)
+            again = bool(replaced) and verdict.code != "stranger"
+            report(verdict.code, verdict.reason, mendable=again, once=again)
             return None
         if replaced and self._attribution.is_denied(content, messages):
-            report("polarity", "the cited words say the opposite; it replaces nothing")
+            report(
+                "polarity", "the cited words say the opposite; it replaces nothing", mendable=True, once=True
+            )
             replaced = []
         applies_when = self._applies_when(given.get("applies_when"), cited, verdict, report)
         sourced = from_user(cited) if verdict.own else cited
@@ -169,7 +175,7 @@ class NoteReader:
             report("bounded", "a temporary statement does not replace a permanent one")
             replaced = [one for one in replaced if one.valid_to is not None]
         try:
-            return Draft(
+            draft = Draft(
                 content=dated(content, cited, times["happened"], report, longest=self._limits.content_length),
                 kind=kind,
                 key=self._key(given.get("key"), verdict.trust, subject, report),
@@ -190,6 +196,22 @@ class NoteReader:
         except ValidationError as exc:
             report("invalid", str(refused(exc)))
             return None
+        return draft.model_copy(update={"supersedes": self._replaceable(draft, replaced, cited, report)})
+
+    def _replaceable(
+        self, draft: Draft, replaced: Sequence[Memory], cited: Sourced, report: Report
+    ) -> tuple[UUID, ...]:
+        """Return the named memories that a note may replace; report the others, which the model may correct once."""
+        found = []
+        for memory in replaced:
+            said = "\n".join(message.content for message, _ in cited)
+            reason = reason_against(draft, memory, self._owner_names, said)
+            if reason is None:
+                found.append(memory.id)
+            else:
+                again = draft.trust not in STRANGERS
+                report(*reason, mendable=again, once=again)
+        return tuple(found)
 
     def _applies_when(self, given: Any, cited: Sourced, verdict: Verdict, report: Report) -> str:
         """Return the occasions a note is for; empty if too long, or if a stranger's words limit a user's note."""
@@ -292,7 +314,7 @@ class NoteReader:
         if memory is None or not cited:
             return None
         if not self._attribution.is_ended(memory.content, [message for message, _ in cited]):
-            report("claimed", "no user's words are about it")
+            report("claimed", "no user's words are about it", mendable=True, once=True)
             return None
         return TakenBack(memory=memory.id, cited=tuple(one for _, one in cited))
 

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.formation.owner_names import owner_names
-from memoranda.formation.reconcile.replacement import reason_against
+from memoranda.formation.replacement import reason_against
 from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.drafts import Confirmation, Draft, DroppedPart, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of

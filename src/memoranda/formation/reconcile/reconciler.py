@@ -91,7 +91,8 @@ class _Reconciler:
         lines = LessonWriter(self._reading, self._current.experience, self._dropped.append, self._id).changes(
             formed.experience
         )
-        return Reconciled(tuple(changes), tuple(lines), tuple(self._dropped), self._versions(changes))
+        left_out = (*formed.left_out, *self._dropped)
+        return Reconciled(tuple(changes), tuple(lines), left_out, self._versions(changes))
 
     def _id(self, part: str, place: int) -> UUID:
         """Return an id that does not depend on content: processing a part of a thread again gives the same id."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from memoranda.model.drafts import Draft
 from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.records import COMMITMENT, STRANGERS, lowest
 from memoranda.text.polarity import denies_an_end, ends_something
@@ -27,9 +28,9 @@ Reason = tuple[str, str]
 
 
 def reason_against(
-    memory: Memory, other: Memory, names: Collection[str], said: str = "", *, by_key: bool = False
+    memory: Memory | Draft, other: Memory, names: Collection[str], said: str = "", *, by_key: bool = False
 ) -> Reason | None:
-    """Return why a new memory may not replace another one; None if it may.
+    """Return why a new statement may not replace another one; None if it may.
 
     ``names`` are those of the owner, and ``said`` are the messages from which the new memory was made. With ``by_key`` only the keys say that one takes the other's place.
     """
@@ -75,7 +76,7 @@ def _content(occasion: str) -> list[tuple[str, frozenset[int]]]:
     return [(word, forms) for word, forms in found if word.casefold() not in _GENERAL] or found
 
 
-def _same_subject(memory: Memory, other: Memory, names: Collection[str], said: str) -> bool:
+def _same_subject(memory: Memory | Draft, other: Memory, names: Collection[str], said: str) -> bool:
     """True if two memories have one subject, or one of them names that of the other, or what was said names it."""
     if comparable_text(memory.subject or "") == comparable_text(other.subject or ""):
         return True
