@@ -12,6 +12,7 @@ from memoranda.formation.owner_names import forms_of, owner_names
 from memoranda.formation.rules.replies import (
     asks,
     asks_to_see,
+    calls_it_right,
     own_words,
     says_no,
     says_yes,
@@ -120,7 +121,8 @@ class Attribution:
                 continue
             before = self._before.get(message.id)
             told = "" if before is None or before.role != "assistant" else before.content
-            if told and says_yes(message.content) and words.share(told) >= REPEATED_COVERAGE:
+            agrees = says_yes(message.content) if asks(told) else calls_it_right(message.content)
+            if told and agrees and words.share(told) >= REPEATED_COVERAGE:
                 return True
             said = own_words(message.content)
             share = words.share(said)

@@ -22,6 +22,10 @@ _YES: Final = re.compile(
     r"|s[ií]|claro|vale|exacto|correcto|de acuerdo|por supuesto|desde luego|hazlo|adelante|perfecto"
     r"|oui|ouais|d'accord|bien sûr|exactement|tout à fait|volontiers|vas-y|c'est (?:ça|cela)|parfait)\b"
 )
+_RIGHT: Final = re.compile(
+    r"^(?:yes|yep|yeah|right|correct|exactly|true|indeed|that's (?:right|correct|true)|ja|jawohl|genau|stimmt|richtig|s[ií]|exacto"
+    r"|correcto|cierto|oui|exactement|c'est (?:ça|exact|juste))\b(?!,? (?:but not|aber nicht))"
+)
 _NO: Final = re.compile(
     r"^(?:(?:oh|well|hm+|ah|thanks?|sorry|interesting|danke|gracias|merci)[,.! ]+(?:but |aber |pero |mais )?)*"
     r"(?:no|nope|nah|not|never|don't|do not|rather not|nein|nee|nicht|lieber nicht|bloß nicht|nunca|mejor no|non|pas|plutôt pas)\b"
@@ -62,6 +66,11 @@ def stated_words(text: str) -> str:
 def says_yes(text: str) -> bool:
     """True if a message answers a question with yes."""
     return _YES.match(_plain(text)) is not None and not says_no(text)
+
+
+def calls_it_right(text: str) -> bool:
+    """True if a message says that what was told is right; an okay does not."""
+    return _RIGHT.match(_plain(text)) is not None and not says_no(text)
 
 
 def says_no(text: str) -> bool:
