@@ -48,6 +48,8 @@ class Question:
     text: str
     gold: frozenset[str]
     kind: str
+    #: The answer in words; empty where the file has none.
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,9 @@ def _questions(asked: Iterable[Any], turns: Sequence[Turn], left_out: Counter[st
             left_out["questions whose evidence is no turn"] += 1
         else:
             left_out["pieces of evidence that are no turn"] += len(named - ids)
-            yield Question(text, frozenset(named & ids), _category(about.get("category")))
+            yield Question(
+                text, frozenset(named & ids), _category(about.get("category")), _text(about.get("answer"))
+            )
     # Leave out counts of zero.
     for reason in [reason for reason, times in left_out.items() if not times]:
         del left_out[reason]

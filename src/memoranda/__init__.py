@@ -32,7 +32,8 @@ from memoranda.model.ledger import ErasureReceipt, Receipt
 from memoranda.model.query import Hit, Hits, MissingHit, Page, Why
 from memoranda.model.records import Audience, Limits, Owner, Trust, View
 from memoranda.model.vectors import Embedding
-from memoranda.recall.context.composer import Context, Window
+from memoranda.recall.context.result import Context
+from memoranda.recall.context.turns import Window
 from memoranda.sync import SyncBook, cancel_copy_sync, copy_sync, open_sync
 
 __version__ = "0.1.0.dev0"

@@ -11,7 +11,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import memoranda
 from memoranda.integrations.pydantic_ai import Memoranda, Scope
-from memoranda.recall.context.composer import Context
+from memoranda.recall.context.result import Context
 from tests.integrations.scripted import prompts
 
 ASKED = "What do you know about me?"

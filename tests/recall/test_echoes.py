@@ -65,9 +65,59 @@ def test_messages_without_words_and_the_question_itself_add_nothing() -> None:
 def test_a_recital_stays_as_the_last_resort_where_the_memory_itself_has_no_room() -> None:
     long = memory("Lives in Lisbon " + "near the river " * 40)
     recital = message("Lives in Lisbon", role="assistant")
-    shown = Material(memories=[long], passages=[recital], echoes={recital.id: "repeats_context"})
+    shown = Material(memories=[long], passages=[recital])
     roomy = composed(shown, 1000)
     assert [(one.id, one.reason) for one in roomy.left_out] == [(recital.id, "repeats_context")]
     texts = [composed(shown, budget).text for budget in range(60, 1000, 10)]
     assert any("passages" in text and "memories" not in text for text in texts)
     assert not any("passages" in text and "memories" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Noted. Anything else?",
+        "Done.",
+        "Got it, thanks!",
+        "You're welcome! Let me know if there is anything else.",
+        "Understood. I will do that.",
+        "Erledigt.",
+        "Alles klar, mache ich.",
+        "Gern geschehen!",
+        "Hecho. ¿Algo más?",
+        "De acuerdo, entendido.",
+        "C'est fait.",
+        "D'accord, c'est noté.",
+    ],
+)
+def test_an_acknowledgement_is_never_placed(said: str) -> None:
+    acknowledged = message(said, role="assistant")
+    context = composed(Material(passages=[acknowledged, message("Deploys are on Tuesdays", 2)]), 1000)
+    assert [(one.id, one.reason) for one in context.left_out] == [(acknowledged.id, "acknowledges")]
+    # The same words of a user may answer a question.
+    assert composed(Material(passages=[message(said)]), 1000).left_out == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Done: the export takes 2 seconds.",
+        "Booked: aisle seat.",
+        "The deploy failed.",
+        "Das Backup fehlt.",
+        "El vuelo sale mañana.",
+        "Le train part demain.",
+        "No, I did not merge it.",
+    ],
+)
+def test_a_short_answer_that_says_something_is_no_acknowledgement(said: str) -> None:
+    assert composed(Material(passages=[message(said, role="assistant")]), 1000).left_out == ()
+
+
+def test_an_assistants_turn_is_judged_by_what_the_context_shows_not_by_what_it_left_out() -> None:
+    recital = message("You live in Lisbon, and you work as a nurse.", role="assistant")
+    statements = [memory("Lives in Lisbon"), memory("Works as a nurse")]
+    assert [one.reason for one in composed(Material(memories=statements, passages=[recital])).left_out] == [
+        "repeats_context"
+    ]
+    assert composed(Material(memories=statements[:1], passages=[recital])).left_out == ()

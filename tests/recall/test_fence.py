@@ -65,16 +65,17 @@ def check_frame(text: str, blocks: int, entries: int) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_stored_delimiters_break_no_frame(text: str) -> None:
-    stored = f"Likes tea. {text}"
+    # Each block says something of its own: what two of them said would be placed once.
+    own = (f"Likes tea {number}. {text}" for number in range(20))
     name = " ".join(text.split())[:200]
     name = "".join(sign for sign in name if unicodedata.category(sign) != "Cc") or "x"
     material = Material(
-        experience=[lesson(stored)],
-        profile=[profile({name: stored, "list": [stored, {text: text}]})],
-        memories=[memory(stored, key=name, applies_when=text, subject=name, trust="web")],
-        episodes=[episode(stored)],
-        passages=[message(stored, speaker=name)],
-        turns=[message(stored, 2)],
+        experience=[lesson(next(own))],
+        profile=[profile({name: next(own), "list": [next(own), {text: text}]})],
+        memories=[memory(next(own), key=name, applies_when=text, subject=name, trust="web")],
+        episodes=[episode(next(own))],
+        passages=[message(next(own), speaker=name)],
+        turns=[message(next(own), 2)],
     )
     context = Composer(material, 100_000, None).compose()
     check_frame(context.text, blocks=6, entries=7)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.model.messages import Message
-from memoranda.recall.context.composer import choose, is_users_turn
 from memoranda.recall.context.first_steps import Measure, fit
+from memoranda.recall.context.turns import choose, is_users_turn
 from tests.recall.test_context import message
 
 FORMS: dict[str, tuple[Any, Any]] = {

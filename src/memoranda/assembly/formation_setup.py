@@ -21,7 +21,7 @@ from memoranda.formation.who_forms import WhoForms
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
 from memoranda.ports import Clock, Engine, Finder, Models
-from memoranda.recall.context.composer import choose, is_users_turn
+from memoranda.recall.context.turns import choose, is_users_turn
 from memoranda.secrets.modes import SecretsMode
 from memoranda.text.token_count import estimate
 from memoranda.worker import Handler

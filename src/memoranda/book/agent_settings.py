@@ -64,7 +64,7 @@ class ContextSettings(Value):
     """The defaults of a context; an agent may have its own."""
 
     budget: int = Field(default=2000, ge=1, lt=2**62)
-    limit: int = Field(default=10, ge=1, le=1000)
+    limit: int | None = Field(default=None, ge=1, le=1000)
     types: tuple[Name, ...] | None = None
     kinds: tuple[Name, ...] | None = None
     time_zone: Name | None = None

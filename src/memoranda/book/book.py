@@ -24,6 +24,7 @@ from memoranda import telemetry
 from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.transfer import ImportReport, Transfer
+from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.input import (
     Only,
     Who,
@@ -48,7 +49,7 @@ from memoranda.book.services import Embeddings, Forming, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.background_work import BackgroundWork
-from memoranda.book.verbs.context_sources import Contexts, request_of, usable_here
+from memoranda.book.verbs.context_sources import Contexts
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
@@ -68,7 +69,7 @@ from memoranda.model.query import Hit, Hits
 from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
 from memoranda.ports import Engine, Finder, Models
-from memoranda.recall.context.composer import Context
+from memoranda.recall.context.result import Context
 from memoranda.secrets.masks import masked_hits
 from memoranda.secrets.modes import SecretsMode
 from memoranda.text.token_count import Count
@@ -287,7 +288,8 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
 
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
         model does; without it they are estimated. ``types`` and ``kinds`` choose records and kinds of memories; ``time_zone``
-        adds the time. The memories that are placed count as used, unless ``mark_used`` is False.
+        adds the time. ``limit`` is the most hits and memories; without it, as many as the budget holds. The memories that
+        are placed count as used, unless ``mark_used`` is False.
         ``vector`` is the query's, as ``recall`` takes it.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from memoranda.model.drafts import Draft
@@ -71,7 +71,7 @@ def _same_occasion(new: str, old: str, *, by_key: bool) -> bool:
     return not missing and not (by_key and spare)
 
 
-def _content(occasion: str) -> list[tuple[str, frozenset[int]]]:
+def _content(occasion: str) -> Sequence[tuple[str, frozenset[int]]]:
     found = words_with_forms(occasion)
     return [(word, forms) for word, forms in found if word.casefold() not in _GENERAL] or found
 

@@ -18,8 +18,8 @@ from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
 from memoranda.book import Book, ThreadHandle
+from memoranda.book.context_requests import request_of
 from memoranda.book.input import as_audience, as_owner, as_view
-from memoranda.book.verbs.context_sources import request_of
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
 from memoranda.integrations.pydantic_runs import Runs, history, thread_of
@@ -62,7 +62,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     _: KW_ONLY
     #: The tools that the model is offered; ``read_turns`` only if it is named.
     tools: Sequence[str] = TOOLS
-    #: True recalls a context for each run, with at most ``budget`` tokens and ``limit`` passages.
+    #: True recalls a context for each run, with at most ``budget`` tokens; with a ``limit``, of at most so many hits
+    #: and memories.
     recall: bool = True
     budget: int | None = None
     limit: int | None = None

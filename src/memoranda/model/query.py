@@ -47,6 +47,8 @@ class Filter:
     as_of: datetime | None = None
     #: What the book knew at this moment: stored by then, and active then.
     known_at: datetime | None = None
+    #: Records that cite one of these.
+    sources: frozenset[UUID] | None = None
     #: Of memories, those that are pinned.
     pinned: bool = False
     #: Newest first instead of oldest first.

@@ -37,6 +37,8 @@ class Dialect:
     texts: Callable[[list[str]], Any]
     #: Returns the condition that a record has one of these slots, and its parameters.
     slots: Callable[[tuple[bytes, ...]], tuple[str, dict[str, Any]]]
+    #: Returns the condition that a record cites one of these ids, and its parameters.
+    citing: Callable[[list[bytes]], tuple[str, dict[str, Any]]]
 
     def conditions(self, filter: Filter) -> tuple[str, dict[str, Any]]:
         """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads."""
@@ -55,6 +57,10 @@ class Dialect:
             condition, slots = self.slots(filter.slots)
             parts.append(condition)
             values |= slots
+        if filter.sources is not None:
+            condition, sources = self.citing(sorted(id.bytes for id in filter.sources))
+            parts.append(condition)
+            values |= sources
         for name, sign, limit in (("since", ">=", filter.since), ("until", "<", filter.until)):
             if limit is not None:
                 parts.append(f"r.at {sign} :{name}")

@@ -16,7 +16,7 @@ from memoranda.book import Book, ThreadHandle
 from memoranda.book.input import Who
 from memoranda.book.verb_fields import spelled_out
 from memoranda.model.records import Audience, Owner
-from memoranda.recall.context.composer import Context
+from memoranda.recall.context.result import Context
 from memoranda.secrets.modes import SecretsMode
 from memoranda.sync.background_loop import Loop, SyncPart, blocking
 from memoranda.sync.sync_parts import (

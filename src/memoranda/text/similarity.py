@@ -100,9 +100,10 @@ def clears_with_similarity(*cached: Any) -> None:
 
 def coverage(statement: str, text: str) -> float:
     """Return the share of a statement's words that occur in a text, from 0 to 1; 0 for a statement without words."""
-    return _share(_word_forms(statement), _terms(text[:_MOST_COMPARED]))
+    return _share(_word_forms(statement), terms_in(text[:_MOST_COMPARED]))
 
 
+@lru_cache(maxsize=2_048)
 def terms_in(text: str) -> frozenset[int]:
     """Return the hashes of the terms in a text."""
     text = text[:_MOST_COMPARED]
@@ -128,7 +129,6 @@ def _share(wanted: tuple[frozenset[int], ...], terms: frozenset[int]) -> float:
     return sum(not word.isdisjoint(terms) for word in wanted) / len(wanted) if wanted else 0.0
 
 
-@lru_cache(maxsize=1_024)
 def _word_forms(statement: str) -> tuple[frozenset[int], ...]:
     """Return for each word its possible forms: the word itself and its stems in all likely languages.
 
@@ -137,10 +137,13 @@ def _word_forms(statement: str) -> tuple[frozenset[int], ...]:
     return tuple(forms for _, forms in words_with_forms(statement))
 
 
-def words_with_forms(statement: str) -> list[tuple[str, frozenset[int]]]:
+@lru_cache(maxsize=2_048)
+def words_with_forms(statement: str) -> tuple[tuple[str, frozenset[int]], ...]:
     """Return the words of a statement without filler words, each with the hashes of its possible forms."""
     groups = query_groups(_without_fillers(statement))
-    return [(group.word, frozenset((*group.hashes, *map(term_hash, _words(group.word))))) for group in groups]
+    return tuple(
+        (group.word, frozenset((*group.hashes, *map(term_hash, _words(group.word))))) for group in groups
+    )
 
 
 def _without_fillers(statement: str) -> str:
@@ -148,14 +151,9 @@ def _without_fillers(statement: str) -> str:
     return " ".join(kept)
 
 
-@lru_cache(maxsize=1_024)
-def _terms(text: str) -> frozenset[int]:
-    return terms_in(text)
-
-
 @lru_cache(maxsize=256)
 def _sentence_pairs(text: str) -> tuple[frozenset[int], ...]:
-    return tuple(_joined_pairs([_terms(part) for part in sentences_of(text)]))
+    return tuple(_joined_pairs([terms_in(part) for part in sentences_of(text)]))
 
 
 def _joined_pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:
@@ -165,4 +163,4 @@ def _joined_pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:
 
 #: Clear the caches that hold compared texts.
 _CLEARING: Final[list[Callable[[], None]]] = []
-clears_with_similarity(content_words, _word_forms, _terms, _sentence_pairs)
+clears_with_similarity(content_words, words_with_forms, terms_in, _sentence_pairs)

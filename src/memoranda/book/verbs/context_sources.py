@@ -6,38 +6,41 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import datetime
 from itertools import islice
-from typing import Any, Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memoranda.book.agent_settings import ContextSettings
-from memoranda.book.input import as_count, as_counter, as_id, as_limit, as_names, as_text, as_types
+from memoranda.book.context_requests import ContextRequest
 from memoranda.book.services import Services
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
-from memoranda.errors import InvalidInput
-from memoranda.formation.formation_settings import CONTEXT
 from memoranda.model.experience_lines import ExperienceLine, serves
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.passages import UNUSED
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Because, Filter, Hit
-from memoranda.model.records import PASSAGE_TYPES, WHOLE, Owner, OwnerKind, Record, RecordType, View, those_of
+from memoranda.model.records import (
+    PASSAGE_TYPES,
+    WHOLE,
+    Owner,
+    OwnerKind,
+    Record,
+    RecordType,
+    Trust,
+    View,
+    those_of,
+)
 from memoranda.ports import Scan
 from memoranda.recall.context.blocks import now_line
-from memoranda.recall.context.composer import (
-    PART,
-    Composer,
-    Context,
-    Material,
-    is_users_turn,
-    turns_since_silence,
-)
-from memoranda.recall.context.echoes import Echo, Echoes
+from memoranda.recall.context.composer import PART, STANDING_PART, Composer, Material
+from memoranda.recall.context.echoes import Echoes
+from memoranda.recall.context.passage_parts import MARKS
+from memoranda.recall.context.result import Context
+from memoranda.recall.context.turns import is_users_turn, turns_since_silence
 from memoranda.secrets.masks import shown
-from memoranda.text.token_count import Count
+from memoranda.text.token_count import estimate
 
 
 class Finding(Protocol):
@@ -53,91 +56,17 @@ class Finding(Protocol):
     ) -> Awaitable[Sequence[Hit]]: ...
 
 
-#: The types of the records that a context may contain besides the conversation.
-_PLACED: Final = PASSAGE_TYPES | {RecordType.EXPERIENCE, RecordType.PROFILE}
-
-
-@dataclass(frozen=True, slots=True)
-class ContextRequest:
-    """The checked arguments of ``book.context`` that say what goes in."""
-
-    #: None: the last message of the thread's user.
-    question: str | None
-    thread: UUID | None
-    budget: int
-    limit: int
-    count: Count | None
-    types: frozenset[RecordType]
-    #: The kinds of memories; None: all.
-    kinds: frozenset[str] | None
-    #: The reader's zone, if the context is to tell the time.
-    zone: tzinfo | None
-
-    def wants(self, memory: Memory) -> bool:
-        """True if a memory may be placed."""
-        return RecordType.MEMORY in self.types and (self.kinds is None or memory.kind in self.kinds)
-
-
-def request_of(
-    question: Any, thread: Any, budget: Any, limit: Any, count: Any, types: Any, kinds: Any, zone: Any
-) -> ContextRequest:
-    """Check the arguments of ``book.context``."""
-    wanted = _PLACED if types is None else as_types(types)
-    assert wanted is not None
-    if not wanted <= _PLACED:
-        known = ", ".join(sorted(_PLACED))
-        raise InvalidInput(f"types: a context has no records of other types than {known}", field="types")
-    return ContextRequest(
-        None if question is None else as_text(question, "query"),
-        None if thread is None else as_id(thread, "thread"),
-        as_count(budget, "budget", 1),
-        as_limit(limit),
-        as_counter(count),
-        wanted,
-        None
-        if kinds is None
-        else frozenset(as_names((kinds,) if isinstance(kinds, str) else kinds, "kinds")),
-        None if zone is None else _as_zone(zone),
-    )
-
-
-def check_context_settings(chosen: ContextSettings) -> None:
-    """Raise ``InvalidInput`` if an agent's settings of contexts cannot be used."""
-    try:
-        request_of(
-            None, None, chosen.budget, chosen.limit, None, chosen.types, chosen.kinds, chosen.time_zone
-        )
-    except InvalidInput as exc:
-        at = f"settings.{CONTEXT}.{exc.field}"
-        raise InvalidInput(f"{at}: {exc}", field=at) from exc
-
-
-def usable_here(chosen: ContextSettings) -> ContextSettings:
-    """Return an agent's stored settings of contexts; the usual ones if this process cannot use them."""
-    try:
-        check_context_settings(chosen)
-    except InvalidInput:
-        return ContextSettings()
-    return chosen
-
-
-def _as_zone(given: Any) -> tzinfo:
-    """Return a time zone, given as such or by its name."""
-    if isinstance(given, tzinfo):
-        return given
-    try:
-        return ZoneInfo(as_text(given, "time_zone"))
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidInput(
-            f"time_zone: {given!r} is not known here; give a name such as 'Europe/Lisbon', or a tzinfo",
-            field="time_zone",
-        ) from None
-
-
 #: Profiles and pinned memories, which do not wait for a question.
 _KEPT_TYPES: Final = frozenset({RecordType.PROFILE, RecordType.MEMORY})
 _KEPT = Filter(types=_KEPT_TYPES, pinned=True)
 _NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
+_STANDING_KIND = "instruction"
+#: Instructions of the user or the operator: they hold whatever is asked.
+_STANDING = replace(
+    _NEWEST, kinds=frozenset({_STANDING_KIND}), trust=frozenset({Trust.USER.value, Trust.OPERATOR.value})
+)
+#: What no longer holds, because something replaced it or because it was taken back.
+_ENDED = Filter(types=_NEWEST.types, statuses=frozenset(status.value for status in MARKS))
 _LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
 _LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
 
@@ -146,6 +75,10 @@ _LABEL, _BYTES_A_TOKEN = 12, 6
 #: So much of a turn is enough of a question.
 _QUESTION = 2000
 _MOST = 1000
+#: As many standing instructions are read, of which the strongest go in.
+_STANDING_MOST = 200
+#: For so many tokens of the budget one hit and one memory are read at first, and so many at least; then so many times more.
+_TOKENS_A_LINE, _FEWEST, _MORE = 32, 10, 4
 #: As many of a view's groups have their memories read.
 _GROUPS = 10
 
@@ -156,6 +89,8 @@ class _Beside:
 
     #: Profiles and pinned memories.
     kept: Sequence[Record]
+    #: Instructions that hold whatever is asked.
+    standing: Sequence[Memory]
     #: Newest first, as the following.
     newest: Sequence[Memory]
     #: Memories of the groups that the view names, pinned ones first.
@@ -168,6 +103,14 @@ class _Beside:
     turns_whole: bool
     #: The thread, for its summary.
     thread: Thread | None
+
+
+class _Gathered(NamedTuple):
+    """The records that a context may contain."""
+
+    material: Material
+    #: True if more could not be found.
+    all_read: bool
 
 
 class Contexts:
@@ -184,72 +127,116 @@ class Contexts:
         request: ContextRequest,
     ) -> tuple[Context, list[Memory]]:
         """Return a context, and the memories that were placed in it."""
-        question, limit, now = request.question, request.limit, self._services.door.clock()
-        types = request.types & PASSAGE_TYPES
-        found: Sequence[Hit] = ()
-        if question is None or not types:
-            beside = await self._beside(owner, view, request)
-            question = _question_of(beside.turns) if question is None else question
-            if question is not None and types:
-                found = await finding(question, types, limit)
-        else:
-            found, beside = await asyncio.gather(
-                finding(question, types, limit), self._beside(owner, view, request)
-            )
-        told = _memories_of(found)
-        few = sum(map(request.wants, told)) <= limit // 3
-        if question is not None and few and len(beside.newest) == limit:
-            # Messages are many and must not crowd out what was concluded from them.
-            told = _memories_of(await finding(question, {RecordType.MEMORY}, limit, request.kinds))
-        turns = turns_since_silence(beside.turns, now, self._services.forming.window_ttl)
-        known = [*those_of(Memory, beside.kept), *told, *beside.newest]
-        memories = _chosen([memory for memory in known if request.wants(memory)], limit)
-        profile = those_of(ProfileDocument, beside.kept)
-        judge = Echoes([*memories, *profile, *beside.learnt, *_shown(found)], question)
-        passages, echoes = await _passages(found, judge, question, finding, limit)
-        material = Material(
-            experience=beside.learnt,
-            profile=profile,
-            memories=memories,
-            group_memories=beside.of_groups,
-            episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
-            passages=passages,
-            echoes=echoes,
-            told_by={
-                one.record.id: hit.id for hit in found for one in hit.folded if one.because is Because.SOURCE
-            },
-            turns=turns,
-            turns_whole=beside.turns_whole and len(turns) == len(beside.turns),
-            thread=beside.thread,
-            now="" if request.zone is None else now_line(now, request.zone),
-        )
-        context = Composer(material, request.budget, request.count).compose()
+        most = _most_for(request.budget) if request.limit is None else request.limit
+        while True:
+            gathered = await self._gathered(owner, view, finding, request, most)
+            context = Composer(gathered.material, request.budget, request.count).compose()
+            # Short entries fill a budget only if more of them are read.
+            if request.limit is not None or gathered.all_read or most == _MOST or _is_full(context, request):
+                break
+            most = min(most * _MORE, _MOST)
         if not context.blocks:
             only = Filter(types=request.types - {RecordType.EXPERIENCE})
             await log_narrow_view(self._services.engine, owner, view, only, "context")
         placed = set(context.memories)
-        return context, [memory for memory in memories if memory.id in placed]
+        return context, [memory for memory in gathered.material.memories if memory.id in placed]
+
+    async def _gathered(
+        self, owner: Owner, view: View, finding: Finding, request: ContextRequest, most: int
+    ) -> _Gathered:
+        """Read and find what a context of at most so many hits and memories may contain."""
+        question, now = request.question, self._services.door.clock()
+        types = request.types & PASSAGE_TYPES
+        found: Sequence[Hit] = ()
+        if question is None or not types:
+            beside = await self._beside(owner, view, request, most)
+            question = _question_of(beside.turns) if question is None else question
+            if question is not None and types:
+                found = await finding(question, types, most)
+        else:
+            found, beside = await asyncio.gather(
+                finding(question, types, most), self._beside(owner, view, request, most)
+            )
+        told = _memories_of(found)
+        few = sum(map(request.wants, told)) <= most // 3
+        if question is not None and few and len(beside.newest) >= most:
+            # Messages are many and must not crowd out what was concluded from them.
+            told = _memories_of(await finding(question, {RecordType.MEMORY}, most, request.kinds))
+        turns = turns_since_silence(beside.turns, now, self._services.forming.window_ttl)
+        known = [
+            memory
+            for memory in (*those_of(Memory, beside.kept), *told, *beside.newest, *beside.standing)
+            if request.wants(memory)
+        ]
+        memories = _chosen([memory for memory in known if not _is_over(memory, now)], most)
+        profile = those_of(ProfileDocument, beside.kept)
+        judge = Echoes([*memories, *profile, *beside.learnt, *_shown(found)], question)
+        passages = await _passages(found, judge, question, finding, request.limit)
+        groups = [memory for memory in beside.of_groups if not _is_over(memory, now)]
+        material = Material(
+            experience=beside.learnt,
+            profile=profile,
+            memories=memories,
+            group_memories=_chosen(groups, most),
+            standing=await self._strongest(owner, view, request.budget, [*memories, *groups]),
+            expired=_each_once(memory for memory in (*known, *beside.of_groups) if _is_over(memory, now)),
+            ended=await self._ended(owner, view, passages),
+            episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
+            passages=passages,
+            turns=turns,
+            turns_whole=beside.turns_whole and len(turns) == len(beside.turns),
+            thread=beside.thread,
+            question=question,
+            echoes=judge,
+            now="" if request.zone is None else now_line(now, request.zone),
+        )
+        return _Gathered(material, len(found) < most and len(beside.newest) < most)
+
+    async def _strongest(
+        self, owner: Owner, view: View, budget: int, memories: Sequence[Memory]
+    ) -> list[UUID]:
+        """Return the standing instructions among the memories, the strongest first if there are too many."""
+        standing = [memory for memory in memories if _is_standing(memory)]
+        ids = [memory.id for memory in standing]
+        if sum(estimate(memory.content) + _LABEL for memory in standing) <= budget // STANDING_PART:
+            return ids
+        now, uses = self._services.door.clock(), await self._services.engine.uses(owner, view, ids)
+        strength = {
+            memory.id: uses.get(memory.id, UNUSED).strength_at(now, memory.observed_at) for memory in standing
+        }
+        return sorted(ids, key=lambda id: strength[id], reverse=True)
+
+    async def _ended(self, owner: Owner, view: View, passages: Sequence[Message]) -> list[Memory]:
+        """Return the memories that no longer hold and cite one of the passages."""
+        if not passages:
+            return []
+        only = replace(_ENDED, sources=frozenset(message.id for message in passages))
+        page = await self._services.engine.scan(owner, view, only, None, _MOST)
+        # Their quotes are compared with what the context shows of the messages.
+        return those_of(Memory, shown(page.records, self._services.door.secrets, native=False))
 
     def _groups(self, view: View) -> list[Owner]:
         """Return the groups of a view as owners: the application names them, so it lets the agent read what is theirs."""
         names = view.groups[:_GROUPS]
         return [Owner(tenant=self._services.tenant, kind=OwnerKind.GROUP, id=name) for name in names]
 
-    async def _beside(self, owner: Owner, view: View, request: ContextRequest) -> _Beside:
+    async def _beside(self, owner: Owner, view: View, request: ContextRequest, most: int) -> _Beside:
         """Read everything a context includes besides the answers to its question, in one call to the engine."""
         types, thread, budget = request.types, request.thread, request.budget
         scans = [Scan(owner, view, replace(_KEPT, types=_KEPT_TYPES & types), None, _MOST)]
         if RecordType.MEMORY in types:
-            scans.append(Scan(owner, view, replace(_NEWEST, kinds=request.kinds), None, request.limit))
+            newest = replace(_NEWEST, kinds=request.kinds)
+            if request.kinds is None or _STANDING_KIND in request.kinds:
+                scans.append(Scan(owner, view, _STANDING, None, _STANDING_MOST))
+            scans.append(Scan(owner, view, newest, None, most))
             for group in self._groups(view):
                 if group != owner:
                     pinned = replace(_KEPT, types=_NEWEST.types, kinds=request.kinds)
                     scans.append(Scan(group, view, pinned, None, _MOST))
-                    scans.append(
-                        Scan(group, view, replace(_NEWEST, kinds=request.kinds), None, request.limit)
-                    )
+                    scans.append(Scan(group, view, _STANDING, None, _STANDING_MOST))
+                    scans.append(Scan(group, view, newest, None, most))
         if request.question is None and RecordType.EPISODE in types:
-            scans.append(Scan(owner, view, _LAST_EPISODES, None, max(request.limit // 4, 1)))
+            scans.append(Scan(owner, view, _LAST_EPISODES, None, max(most // 4, 1)))
         if view.agent is not None and RecordType.EXPERIENCE in types:
             agent = Owner(tenant=self._services.tenant, kind=OwnerKind.AGENT, id=view.agent)
             scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
@@ -272,12 +259,13 @@ class Contexts:
                 lambda turn: _at_least(turn, budget),
                 first=pages[-1],
             )
+        own = [memory for memory in those_of(Memory, read) if memory.owner == owner]
+        of_groups = _newest_first(one for one in those_of(Memory, read) if one.owner != owner)
         return _Beside(
             kept=pages[0].records,
-            newest=[memory for memory in those_of(Memory, read) if memory.owner == owner],
-            of_groups=_chosen(
-                _newest_first(one for one in those_of(Memory, read) if one.owner != owner), request.limit
-            ),
+            standing=[memory for memory in own if _is_standing(memory)],
+            newest=_each_once(own),
+            of_groups=_chosen(of_groups, most),
             episodes=those_of(Episode, read),
             learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],
             turns=shown(turns, mode, native=False),
@@ -296,11 +284,36 @@ def _newest_first(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
-    """Return all pinned active memories, then at most ``limit`` others, in the order given; no disputed ones."""
-    known = {memory.id: memory for memory in memories if memory.active and memory.disputes is None}.values()
-    return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
-        :limit
-    ]
+    """Return all pinned and standing memories and at most ``limit`` others, pinned ones first; no disputed ones."""
+    known = _each_once(memory for memory in memories if memory.active and memory.disputes is None)
+    counted = [memory.id for memory in known if not (memory.pinned or _is_standing(memory))]
+    beyond = frozenset(counted[limit:])
+    return sorted((one for one in known if one.id not in beyond), key=lambda one: not one.pinned)
+
+
+def _each_once(memories: Iterable[Memory]) -> list[Memory]:
+    return [*{memory.id: memory for memory in memories}.values()]
+
+
+def _is_standing(memory: Memory) -> bool:
+    """True for an instruction of the user or the operator: it holds whatever is asked."""
+    return memory.kind == _STANDING_KIND and memory.trust in (_STANDING.trust or ())
+
+
+def _is_over(memory: Memory, now: datetime) -> bool:
+    """True if a memory's time has ended."""
+    return memory.valid_to is not None and memory.valid_to <= now
+
+
+def _most_for(budget: int) -> int:
+    """Return how many hits and memories are read at first for a budget of tokens."""
+    return min(max(budget // _TOKENS_A_LINE, _FEWEST), _MOST)
+
+
+def _is_full(context: Context, request: ContextRequest) -> bool:
+    """True if a context has no room for another line, or left one out for want of room."""
+    full = request.budget - context.tokens < _TOKENS_A_LINE
+    return full or any(one.reason == "budget" for one in context.left_out)
 
 
 def _memories_of(found: Sequence[Hit]) -> list[Memory]:
@@ -310,26 +323,31 @@ def _memories_of(found: Sequence[Hit]) -> list[Memory]:
 
 def _shown(found: Sequence[Hit]) -> list[Record]:
     """Return the records of the hits and of those folded into them, except repetitions of the same statement."""
-    return [
-        record
+    shown = [
+        (score, record)
         for hit in found
-        for record in (hit.record, *(one.record for one in hit.folded if one.because is not Because.SAME))
+        for score, record in (
+            (hit.score, hit.record),
+            *((one.score, one.record) for one in hit.folded if one.because is not Because.SAME),
+        )
     ]
+    return [record for _, record in sorted(shown, key=lambda one: -one[0])]
 
 
 async def _passages(
-    found: Sequence[Hit], judge: Echoes, question: str | None, finding: Finding, limit: int
-) -> tuple[list[Message], dict[UUID, Echo]]:
-    """Return the messages found, and those among them that only repeat; if these are many, find others in their place."""
+    found: Sequence[Hit], judge: Echoes, question: str | None, finding: Finding, limit: int | None
+) -> list[Message]:
+    """Return the messages found; if a limit was given and many of them only repeat, with others in their place."""
     messages = those_of(Message, _shown(found))
-    echoes = {one.id: why for one in messages if (why := judge.reason(one)) is not None}
-    if question is None or len(found) < limit or len(echoes) <= limit // 3:
-        return messages, echoes
+    if question is None or limit is None or len(found) < limit:
+        return messages
+    echoes = sum(judge.reason(message) is not None for message in messages)
+    if echoes <= limit // 3:
+        return messages
     known = {message.id for message in messages}
     further = await finding(question, {RecordType.MESSAGE}, min(limit * 3, _MOST))
     others = (message for message in those_of(Message, _shown(further)) if message.id not in known)
-    useful = (message for message in others if judge.reason(message) is None)
-    return [*messages, *islice(useful, len(echoes))], echoes
+    return [*messages, *islice((one for one in others if judge.reason(one) is None), echoes)]
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
+from memoranda.book.context_requests import check_context_settings
 from memoranda.book.input import (
     Who,
     as_actor,
@@ -24,7 +25,6 @@ from memoranda.book.input import (
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
-from memoranda.book.verbs.context_sources import check_context_settings
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.model.changes import Expect, PatchProfile, PutNamed, RevokeKey, Undo
 from memoranda.model.ledger import Receipt

@@ -29,7 +29,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
 from memoranda.model.query import Filter, FormedPart, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
-from memoranda.recall.context.composer import Window
+from memoranda.recall.context.turns import Window
 from memoranda.text.token_count import Count
 
 

@@ -15,8 +15,8 @@ from memoranda.model.query import Filter, Page
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.values import canonical
 from memoranda.ports import Scan
-from memoranda.recall.context.composer import Window, is_users_turn, turns_since_silence
 from memoranda.recall.context.first_steps import BEYOND, LEADING, Measure, fit, leading
+from memoranda.recall.context.turns import Window, is_users_turn, turns_since_silence
 from memoranda.secrets.masks import shown
 from memoranda.text.token_count import Count, estimate
 

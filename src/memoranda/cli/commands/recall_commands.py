@@ -22,7 +22,7 @@ from memoranda.cli.output.record_tables import (
 from memoranda.cli.session import Session
 from memoranda.model.query import Because, Hit, Hits, MissingHit, ScorerScore
 from memoranda.model.records import Owner
-from memoranda.recall.context.composer import Context
+from memoranda.recall.context.result import Context
 
 _FOLDED = {
     Because.SAME: "says the same",
@@ -171,9 +171,8 @@ def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
 @click.option(
     "--limit",
     type=int,
-    default=10,
     metavar="N",
-    help="The most hits of recall, and the most memories [default: 10].",
+    help="The most hits of recall, and the most memories [default: as many as the budget holds].",
 )
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Only records of this type; repeatable.")
 @click.option(
@@ -200,7 +199,7 @@ def context_command(
     question = " ".join(words) or None
     chosen = {"types": types or None, "kinds": kinds or None, "mark_used": not look}
     made = session.run(_context(session, party, question, who, {**given, **chosen}))
-    if not session.print_json(made):
+    if not session.print_json(made.as_json()):
         print_context(session.printer, made, who)
 
 

@@ -83,6 +83,7 @@ def _meets(kept: Kept, filter: Filter) -> bool:
         and (filter.statuses is None or row.status in filter.statuses)
         and (filter.thread is None or row.thread == filter.thread.bytes)
         and (filter.slots is None or row.slot in filter.slots)
+        and (filter.sources is None or not filter.sources.isdisjoint(kept.sources))
         and (not filter.pinned or row.type != "memory" or json.loads(row.body).get("pinned", False))
         and (filter.since is None or row.at >= micros(filter.since))
         and (filter.until is None or row.at < micros(filter.until))

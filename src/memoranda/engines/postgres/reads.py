@@ -45,6 +45,10 @@ DIALECT = Dialect(
     "WHERE t.tag = ANY({0}::text[]))",
     texts=list,
     slots=lambda slots: ("r.slot = ANY(:slots::bytea[])", {"slots": list(slots)}),
+    citing=lambda sources: (
+        "r.id IN (SELECT l.record FROM links AS l WHERE l.owner = r.owner AND l.source = ANY(:sources::bytea[]))",
+        {"sources": sources},
+    ),
 )
 
 

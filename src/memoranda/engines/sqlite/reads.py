@@ -46,6 +46,12 @@ def _slots(slots: tuple[bytes, ...]) -> tuple[str, dict[str, Any]]:
     return f"r.slot IN ({', '.join(':' + name for name in names)})", dict(zip(names, slots, strict=True))
 
 
+def _citing(sources: list[bytes]) -> tuple[str, dict[str, Any]]:
+    values = {f"source{place}": id for place, id in enumerate(sources)}
+    among = ", ".join(f":{name}" for name in values)
+    return f"r.id IN (SELECT record FROM links WHERE source IN ({among}))", values  # noqa: S608 - names of parameters
+
+
 DIALECT = Dialect(
     present="r.status IS NOT 'withdrawn'",
     among="{0} IN (SELECT value FROM json_each({1}))",
@@ -54,6 +60,7 @@ DIALECT = Dialect(
     tagged="EXISTS (SELECT 1 FROM json_each(nullif(r.facets, ''), '$[5]') WHERE value IN (SELECT value FROM json_each({0})))",
     texts=json.dumps,
     slots=_slots,
+    citing=_citing,
 )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.model.experience_lines import ExperienceLine
@@ -38,6 +38,11 @@ class ContextEntry:
     tokens: int
     #: True if its text was too long and was cut.
     cut: bool = False
+    #: The parts of its line.
+    label: str = ""
+    text: str = ""
+    #: The role in which a chat may repeat it: of a turn that the user or the assistant said; empty for everything else.
+    role: str = ""
 
 
 class EntryWriter:
@@ -51,16 +56,22 @@ class EntryWriter:
         """Make the entry of a line of experience."""
         return self._entry(line, [_day(line.observed_at), _name(line.field)], line.line, (line.id.int,))
 
-    def profile(self, documents: Sequence[ProfileDocument]) -> list[ContextEntry]:
-        """Make an entry for each field of these documents; a narrower document's field replaces a wider one's."""
+    def profile(
+        self, documents: Sequence[ProfileDocument], twice: Collection[FieldPlace] = ()
+    ) -> list[ContextEntry]:
+        """Make an entry for each field of these documents; a narrower document's field replaces a wider one's.
+
+        ``twice`` are the items of lists that memories tell, too: they are left out.
+        """
         entries = []
-        for (schema, field), document in _merged(documents).items():
+        for (schema, field), document in merged(documents).items():
             value = document.body[field]
+            if isinstance(value, (list, tuple)):
+                value = [item for at, item in enumerate(value) if FieldPlace(schema, field, at) not in twice]
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             name = field if schema == "Profile" else f"{schema}.{field}"
-            entries.append(
-                self._entry(document, [_day(document.recorded_at), _name(name)], text, (schema, field))
-            )
+            label = [_day(document.recorded_at), _name(name)]
+            entries.append(self._entry(document, label, text, (schema, field)))
         return entries
 
     def memory(self, memory: Memory) -> ContextEntry:
@@ -95,35 +106,49 @@ class EntryWriter:
         label = [moment_words(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
         return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
 
-    def summary(self, thread: Thread) -> ContextEntry:
-        """Make the entry of a thread's summary; it comes before the messages."""
+    def summary(self, thread: Thread, text: str) -> ContextEntry:
+        """Make the entry of a thread's summary, which comes before the messages; a long one loses its oldest part."""
         order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
-        return self._entry(thread, ["summary of earlier turns"], thread.summary, order)
+        return self._entry(thread, ["summary of earlier turns"], text, order, newest_last=True)
 
-    def message(self, message: Message) -> ContextEntry:
-        """Make the entry of a message."""
+    def message(self, message: Message, mark: str = "") -> ContextEntry:
+        """Make the entry of a message; a mark goes into its label."""
         said = f"{moment_words(message.observed_at)}"
         label = [
             f"received {said}" if message.observed_assumed else said,
             message.role if message.speaker is None else f"{message.role} {in_quotes(message.speaker)}",
             *([] if message.feedback is None else [str(message.feedback)]),
+            *([mark] if mark else []),
             *_stranger(message.trust),
         ]
         order = (message.observed_at, message.thread.int, message.seq)
-        return self._entry(message, label, message.content, order)
+        entry = self._entry(message, label, message.content, order)
+        return replace(entry, role=_role(message))
 
-    def _entry(self, record: Record, label: Sequence[str], text: str, order: tuple[Any, ...]) -> ContextEntry:
-        head = f"- [{in_brackets(', '.join(label))}] "
-        line, tokens, cut = self._cut(head, text)
-        return ContextEntry(record.id, record.type, line, order, tokens, cut)
+    def _entry(
+        self,
+        record: Record,
+        labels: Sequence[str],
+        text: str,
+        order: tuple[Any, ...],
+        *,
+        newest_last: bool = False,
+    ) -> ContextEntry:
+        label = in_brackets(", ".join(labels))
+        head = f"- [{label}] "
+        line, tokens, cut = self._cut(head, text, newest_last=newest_last)
+        return ContextEntry(record.id, record.type, line, order, tokens, cut, label, line[len(head) :])
 
-    def _cut(self, head: str, text: str) -> tuple[str, int, bool]:
-        """Cut a line to the longest length allowed; return it with its number of tokens, and True if it was cut."""
+    def _cut(self, head: str, text: str, *, newest_last: bool) -> tuple[str, int, bool]:
+        """Cut a line to the longest length allowed; return it with its number of tokens, and True if it was cut.
+
+        Its end is cut; its beginning where the newest stands at the end.
+        """
         length, whole = len(text), len(text)
         if length > self._longest * _CHARACTERS_A_TOKEN:
             length = self._longest * _CHARACTERS_A_TOKEN
         while True:
-            shown = text if length == whole else text[:length].rstrip() + "…"
+            shown = text if length == whole else _part(text, length, newest_last=newest_last)
             line = head + fenced(shown)
             tokens = self._count(line + "\n")
             if tokens <= self._longest or not length:
@@ -131,7 +156,27 @@ class EntryWriter:
             length = min(length - 1, length * self._longest * 19 // (tokens * 20))
 
 
-def _merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
+def _part(text: str, length: int, *, newest_last: bool) -> str:
+    """Cut a text to a length, and mark the cut."""
+    return f"…{text[len(text) - length :].lstrip()}" if newest_last else f"{text[:length].rstrip()}…"
+
+
+def _role(message: Message) -> str:
+    """Return the role in which a chat may repeat a message; empty for one that needs its label."""
+    if message.trust in STRANGERS or (message.role == "user" and message.speaker is not None):
+        return ""
+    return message.role if message.role in ("user", "assistant") else ""
+
+
+class FieldPlace(NamedTuple):
+    """One item of a list in a profile."""
+
+    schema: str
+    field: str
+    at: int
+
+
+def merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
     """Return for each field the document it is taken from: the agent's own, else a group's, else the global one."""
     width = {"global": 0, "group": 1, "self": 2}
     found: dict[tuple[str, str], ProfileDocument] = {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
+from uuid import UUID
 
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
@@ -14,8 +15,9 @@ from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record
 from memoranda.text.scripts import comparable_text, pieces
 from memoranda.text.similarity import CONTAINED_COVERAGE, sentences_of, terms_in, words_with_forms
+from memoranda.text.stopwords import STOP_WORDS
 
-Echo = Literal["no_words", "repeats_question", "repeats_context"]
+Echo = Literal["no_words", "acknowledges", "repeats_question", "repeats_context"]
 
 #: Roles whose messages may only repeat; what a user said is left out only if it is the question itself.
 _REPEATING: Final = frozenset({"assistant", "tool"})
@@ -35,6 +37,17 @@ _AROUND: Final = """
     merci bonjour sé recuerdo recordar recordaré anotado dicho dijiste memoria nada algo todo hasta ahora todavía
     información gracias hola
 """
+#: Words with which an assistant only says that it heard or did something.
+_DONE: Final = """
+    done got it right understood understand clear perfect sure will do course absolutely certainly alright noted happy no
+    problem worries pleasure nice anytime welcome sorry wait moment working ready i'm i'll i've you're it's that's we'll
+    erledigt verstanden alles klar mache gemacht gern gerne natürlich selbstverständlich ordnung kein problem notiert geschehen
+    moment sofort bitte bitteschön super prima
+    hecho listo entendido vale claro perfecto acuerdo supuesto anotado momento nada
+    fait compris entendu parfait d'accord bien sûr c'est noté reçu moment rien avec plaisir
+"""
+#: An acknowledgement has at most so many characters.
+_BRIEF: Final = 120
 _NEGATIONS: Final = frozenset(
     "not no never without nicht nie niemals kein keine keinen keiner pas jamais sans nunca jamás sin".split()
 )
@@ -43,47 +56,93 @@ _NEGATIONS: Final = frozenset(
 class Echoes:
     """Finds messages that add nothing to what a context shows: its records, and the question that it answers."""
 
-    def __init__(self, shown: Iterable[Record], question: str | None) -> None:
-        texts = [text for record in shown if (text := _text_of(record))]
-        self._shown = "\n".join(texts)
+    def __init__(self, known: Iterable[Record], question: str | None) -> None:
+        self._texts = {record.id: text for record in known if (text := _text_of(record))}
+        self._parts: dict[UUID, list[_Part]] = {}
         self._question = comparable_text(question or "")
 
-    def reason(self, message: Message) -> Echo | None:
-        """Return why a message adds nothing to the context; None if it may."""
+    def reason(self, message: Message, shown: Shown | None = None) -> Echo | None:
+        """Return why a message adds nothing to what is shown, by default all that is known; None if it may."""
+        if (why := self.empty(message)) is not None or message.role not in _REPEATING:
+            return why
+        parts = self._parts.get(message.id)
+        if parts is None:
+            parts = [_part_of(text) for text in sentences_of(message.content)]
+            self._parts[message.id] = parts
+        among = self.shown(self._texts) if shown is None else shown
+        told = all(part.plain == self._question or _is_repeated(part, among) for part in parts)
+        return "repeats_context" if parts and told else None
+
+    def shown(self, ids: Iterable[UUID]) -> Shown:
+        """Return what these records say together, as far as they are known."""
+        texts = [self._texts[id] for id in ids if id in self._texts]
+        return Shown(frozenset().union(*map(terms_in, texts)), texts)
+
+    def empty(self, message: Message) -> Echo | None:
+        """Return why a message says nothing beside any context; None if it may."""
         if not message.content.replace(NO_WORDS, "").strip():
             return "no_words"
         if self._question and comparable_text(message.content) == self._question:
             return "repeats_question"
-        if message.role not in _REPEATING:
-            return None
-        parts = sentences_of(message.content)
-        return "repeats_context" if parts and all(map(self._is_repeated, parts)) else None
+        return "acknowledges" if message.role == "assistant" and _acknowledges(message.content) else None
+
+
+class Shown:
+    """The terms of what a context shows, and if it negates anything."""
+
+    def __init__(self, terms: frozenset[int], texts: Sequence[str]) -> None:
+        self.terms = terms
+        self._texts = texts
 
     @cached_property
-    def _terms(self) -> frozenset[int]:
-        return terms_in(self._shown)
+    def denies(self) -> bool:
+        """True if one of the texts has a negation."""
+        return any(map(_has_negation, self._texts))
 
-    @cached_property
-    def _denies(self) -> bool:
-        return _has_negation(self._shown)
 
-    def _is_repeated(self, sentence: str) -> bool:
-        """True if a sentence states nothing that is not shown."""
-        sentence = _LABEL.sub("", sentence)
-        if comparable_text(sentence) == self._question:
-            return True
-        stated = [
-            (word, forms) for word, forms in words_with_forms(sentence) if forms.isdisjoint(_terms_around())
-        ]
-        if not stated:
-            return True
-        if _has_negation(sentence) and not self._denies:
-            return False
-        missing = [word for word, forms in stated if forms.isdisjoint(self._terms)]
-        if len(stated) - len(missing) < CONTAINED_COVERAGE * len(stated):
-            return False
-        # A number or a name is never a mere turn of phrase.
-        return not any(any(map(str.isdigit, word)) or word[0].isupper() for word in missing)
+class _Part(NamedTuple):
+    """One sentence of a message: what it states, and if it negates."""
+
+    plain: str
+    stated: Sequence[tuple[str, frozenset[int]]]
+    denies: bool
+
+
+def _part_of(sentence: str) -> _Part:
+    sentence = _LABEL.sub("", sentence)
+    stated = [
+        (word, forms) for word, forms in words_with_forms(sentence) if forms.isdisjoint(_terms_around())
+    ]
+    return _Part(comparable_text(sentence), stated, _has_negation(sentence))
+
+
+def _is_repeated(part: _Part, shown: Shown) -> bool:
+    """True if a sentence states nothing that is not shown."""
+    if not part.stated:
+        return True
+    missing = [word for word, forms in part.stated if forms.isdisjoint(shown.terms)]
+    if len(part.stated) - len(missing) < CONTAINED_COVERAGE * len(part.stated):
+        return False
+    # A number or a name is never a mere turn of phrase.
+    if any(any(map(str.isdigit, word)) or word[0].isupper() for word in missing):
+        return False
+    return shown.denies or not part.denies
+
+
+def _acknowledges(text: str) -> bool:
+    """True if a short answer says only that something was heard or done."""
+    if len(text) > _BRIEF or any(map(str.isdigit, text)):
+        return False
+    words = {word.casefold() for word in pieces(text)}
+    said, joining = _words_of_acknowledgement()
+    return not words.isdisjoint(said) and words <= said | joining
+
+
+@cache
+def _words_of_acknowledgement() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that acknowledge, and the function words that may join them."""
+    said = frozenset(pieces(f"{_AROUND} {_DONE}"))
+    return said, frozenset(word for words in STOP_WORDS.values() for word in words) - _NEGATIONS
 
 
 def _text_of(record: Record) -> str:

@@ -7,7 +7,7 @@ from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from memoranda.model.messages import Message, native_parts
-from memoranda.recall.context.composer import choose, clean_places, is_users_turn
+from memoranda.recall.context.turns import choose, clean_places, is_users_turn
 
 #: The most system messages at the beginning of a thread that are kept, and the messages read beyond the first steps
 #: to find the results of their tool calls.

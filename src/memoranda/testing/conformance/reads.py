@@ -28,6 +28,24 @@ from memoranda.testing.suite import Suite
 class ReadingSuite(Suite):
     """Tests that reads return exactly what was asked for."""
 
+    async def test_a_scan_finds_the_memories_that_cite_a_message(self, engine: Engine) -> None:
+        pen, other = Pen(engine, ANN), Pen(engine, BEN)
+        thread = await pen.open()
+        said, heard, unused = await pen.say(thread, "First", "Second", "Third")
+        both = await pen.remember("Cites both", sources=(said, heard))
+        one = await pen.remember("Cites one", sources=(heard,), audience=FOR_A)
+        await pen.remember("Cites nothing")
+        await other.remember("Another owner's statement")
+
+        async def found(*sources: UUID, view: View = WHOLE) -> set[UUID]:
+            only = Filter(types=frozenset({RecordType.MEMORY}), sources=frozenset(sources))
+            return {record.id for record in await engine.scan(ANN, view, only, None, 10)}
+
+        assert await found(said) == {both} and await found(heard) == {both, one}
+        assert await found(said, heard, unused) == {both, one}
+        assert await found(unused) == await found(new_id()) == await found() == set()
+        assert await found(heard, view=View(agent="b")) == await found(said, view=View(agent="b"))
+
     async def test_an_operator_lists_the_records_of_all_owners_of_the_tenant(self, engine: Engine) -> None:
         other = Owner(tenant="other", id="ann")
         owners = [Owner(id=name) for name in ("zoe", "ann", "ben", "cat")]
