@@ -1,4 +1,4 @@
-"""Wrong merges and wrong retirements: ``[--data PATH] [--half dev|held|all] [--json]``, on a labelled set of our own."""
+"""Wrong merges and wrong retirements: ``[--data PATH] [--half dev|held|all] [--talks PATH] [--json]``, on labelled sets."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ if not __package__:
     # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evals import talk_pairs
 from evals.pairs import EXPECTED, FAULTS, RULES, Outcome, judge
 from evals.scripted import WAYS
+from evals.told import load as load_talks
 from memoranda.assembly import open_engine
 
 #: The labelled set of our own.
@@ -149,18 +151,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default="dev",
         help="the half to score; misses are shown for dev alone",
     )
+    parser.add_argument("--talks", type=Path, help="cases of several messages with an answer, one a line")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     given = parser.parse_args(arguments)
     try:
         items = load(given.data, given.half)
+        talks = load_talks(given.talks) if given.talks else []
     except (OSError, ValueError, KeyError, TypeError) as exc:
         parser.error(f"{given.data} is no labelled set: {exc!r}")
     found, agree = asyncio.run(_measured(items))
     figures = {"half": given.half, "pairs": len(items), "stores_agree": agree, "columns": report(found)}
+    if talks:
+        figures["talks"] = talk_pairs.report(asyncio.run(talk_pairs.measure(talks)))
     if given.json:
         sys.stdout.write(json.dumps(figures) + "\n")
         return 0
-    shown = [*lines(figures["columns"]), f"in memory and in a file the same: {'yes' if agree else 'NO'}"]
+    talked = talk_pairs.lines(figures.get("talks", {}))
+    shown = [
+        *lines(figures["columns"]),
+        *talked,
+        f"in memory and in a file the same: {'yes' if agree else 'NO'}",
+    ]
     sys.stdout.write(
         "\n".join([*shown, *(["", *misses(found, items)] if given.half == "dev" else [])]) + "\n"
     )

@@ -1,0 +1,193 @@
+"""Gives a conversation of several messages, older memories and a model's answer to a book, and observes what comes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from memoranda.door import Door
+from memoranda.formation.extract.by_model import read_answer
+from memoranda.formation.extract.prompt import compose
+from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
+from memoranda.formation.schemas.definitions import DEFAULTS, PROFILE
+from memoranda.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread, Remember
+from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.model.experience_lines import ExperienceField
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message, Thread
+from memoranda.model.query import Filter
+from memoranda.model.records import TRUST_OF_ROLE, WHOLE, Limits, Owner, RecordType, Trust
+from memoranda.ports import Engine
+from memoranda.testing.builders import a_memory, a_message, a_thread
+
+_BEFORE: Final = datetime(2026, 5, 1, 9, tzinfo=UTC)
+_FIRST: Final = datetime(2026, 6, 8, 9, tzinfo=UTC)
+_NOW: Final = _FIRST + timedelta(hours=1)
+_ACTOR: Final = Actor("application", "evaluation")
+#: The owner of cases that name none.
+_OWNER: Final = "owner"
+_FIELDS: Final = get_args(ExperienceField)
+_SCHEMAS: Final = tuple(
+    WantedSchema(
+        name=one.name,
+        description=one.description,
+        parameters=dict(one.parameters),
+        update_mode=one.update_mode,
+        instructions=one.instructions,
+    )
+    for one in DEFAULTS.values()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The outcome of one case."""
+
+    #: The older memories by the handles that the case gives them.
+    old: Mapping[str, Memory]
+    #: The memories that were made, active ones only.
+    made: tuple[Memory, ...]
+    #: What was read from the answer.
+    formed: Formed
+    #: Codes of parts that were left out.
+    codes: tuple[str, ...]
+
+    @property
+    def retired(self) -> frozenset[str]:
+        """Return the handles of the older memories that are no longer active."""
+        return frozenset(handle for handle, memory in self.old.items() if not memory.active)
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """Return the cases in a file, one JSON object a line."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+async def tell(case: Mapping[str, Any], engine: Engine) -> Told:
+    """Write the older memories and the messages of a case, read its answer, and write what it changes."""
+    owner = Owner(tenant=str(case["id"]), id=case.get("owner") or _OWNER)
+    book = _Case(Door(engine, Limits(), lambda: _NOW), engine, owner)
+    old = await book.remember(case.get("old") or case.get("held_memories") or ())
+    reading = await book.reading(case["messages"], [*old.values()])
+    prompt = compose(reading)
+    assert prompt is not None
+    handles = {str(memory.id): handle for handle, memory in prompt.candidates.items()}
+    answer = _renamed(case["answer"], {handle: handles[str(one.id)] for handle, one in old.items()})
+    formed = read_answer(answer, prompt)
+    found = reconcile(formed, reading, CurrentRecords(memories=reading.candidates))
+    if found.changes:
+        await book.write(*found.changes, expect=Expect(versions=found.versions))
+    known = {memory.id: memory for memory in await book.memories()}
+    ids = {memory.id for memory in old.values()}
+    return Told(
+        old={handle: known[memory.id] for handle, memory in old.items()},
+        made=tuple(one for id, one in known.items() if id not in ids and one.active),
+        formed=formed,
+        codes=tuple(one.code for one in found.left_out),
+    )
+
+
+@dataclass(slots=True)
+class _Case:
+    door: Door
+    engine: Engine
+    owner: Owner
+
+    async def remember(self, given: Sequence[Mapping[str, Any]]) -> dict[str, Memory]:
+        """Write older memories, each with a message that says it, and return them by handle."""
+        kept = {}
+        for place, one in enumerate(given, start=1):
+            at = _BEFORE + timedelta(minutes=place)
+            trust = Trust(one.get("trust") or Trust.USER)
+            thread = a_thread(self.owner, at)
+            role = next(role for role, usual in TRUST_OF_ROLE.items() if usual is trust or role == "tool")
+            said = a_message(self.owner, thread.id, one["content"], at, role=role, trust=trust)
+            ends = one.get("valid_until")
+            memory = a_memory(
+                self.owner,
+                one["content"],
+                at,
+                kind=one["kind"],
+                key=_key(one),
+                subject=one.get("subject") or None,
+                applies_when=one.get("applies_when") or "",
+                valid_to=datetime.fromisoformat(ends).replace(tzinfo=UTC) if ends else None,
+                sources=(said.id,),
+                thread=thread.id,
+                trust=trust,
+            )
+            await self.write(OpenThread(thread))
+            await self.write(Append(thread.id, (said,)), Remember(memory, audience=thread.audience))
+            found = await self.engine.get(self.owner, WHOLE, [memory.id])
+            stored = found[memory.id]
+            assert isinstance(stored, Memory)
+            kept[f"c{place}"] = stored
+        return kept
+
+    async def reading(self, turns: Sequence[Mapping[str, Any]], old: Sequence[Memory]) -> Reading:
+        """Append the messages of a case, and return them as they are read for a prompt."""
+        thread = a_thread(self.owner, _FIRST)
+        await self.write(OpenThread(thread))
+        said = [
+            a_message(
+                self.owner,
+                thread.id,
+                turn["content"],
+                _FIRST + timedelta(minutes=place),
+                role=turn["role"],
+                trust=turn.get("trust") or TRUST_OF_ROLE[turn["role"]],
+                speaker=turn.get("speaker"),
+            )
+            for place, turn in enumerate(turns, start=1)
+        ]
+        await self.write(Append(thread.id, tuple(said)))
+        found = await self.engine.get(self.owner, WHOLE, [thread.id, *(one.id for one in said)])
+        opened = found[thread.id]
+        assert isinstance(opened, Thread)
+        messages = [one for id in said if isinstance(one := found[id.id], Message)]
+        return Reading(
+            thread=opened,
+            messages=tuple(ReadMessage(message=one) for one in messages),
+            candidates=tuple(old),
+            schemas=_SCHEMAS,
+            now=_NOW,
+        )
+
+    async def memories(self) -> list[Memory]:
+        """Return all memories, also those no longer active."""
+        asked = Filter(types=frozenset({RecordType.MEMORY}))
+        page = await self.engine.scan(self.owner, WHOLE, asked, None, 1_000)
+        return [record for record in page.records if isinstance(record, Memory)]
+
+    async def write(self, *changes: Change, expect: Expect = NOTHING_EXPECTED) -> None:
+        """Write changes for the owner of the case."""
+        await self.door.write(self.owner, WHOLE, _ACTOR, changes, request=None, expect=expect)
+
+
+def _key(given: Mapping[str, Any]) -> str | None:
+    """Return the key as forming stores it: that of another subject names the subject."""
+    key, subject = given.get("key"), given.get("subject")
+    return f"{subject}: {key}" if key and subject else key or None
+
+
+def _renamed(answer: Mapping[str, Any], handles: Mapping[str, str]) -> dict[str, Any]:
+    """Return an answer with the handles of the prompt, and with fields and paths that exist."""
+    found: dict[str, Any] = json.loads(json.dumps(answer))
+    for note in found.get("notes") or ():
+        note["supersedes"] = [handles.get(one, one) for one in note.get("supersedes") or ()]
+    for part in ("repeats", "retracts"):
+        for one in found.get(part) or ():
+            one["memory"] = handles.get(one["memory"], one["memory"])
+    for lesson in found.get("experience") or ():
+        if lesson.get("field") not in _FIELDS:
+            lesson["field"] = _FIELDS[0]
+    for patch in found.get("patches") or ():
+        for operation in patch["operations"]:
+            if operation["path"].split("/")[1] not in PROFILE.parameters["properties"]:
+                operation["path"] = "/conversation_preferences/-"
+    return found
