@@ -324,4 +324,4 @@ def test_a_program_ends_without_a_word_however_it_leaves_its_book(tmp_path: Path
         book.drain()
         assert book.run(forming_jobs(book.book)) == []
         memories = [record.passage_text() for record in book.list("ana", types="memory", agent="h").records]
-        assert len(memories) == 2 and {"Boston" in text for text in memories} == {True, False}, memories
+        assert len(memories) == 2 and {"Boston" in str(text) for text in memories} == {True, False}, memories

@@ -65,3 +65,14 @@ async def test_a_document_that_fits_its_schema_no_more_is_read_and_reported(book
     assert document.body == {"goal": "Rome"} and report.outdated
     assert [fault.at for fault in report.faults] == ["/goal"]
     assert await book.profile.report("ann", "Nowhere", agent="guide") == []
+
+
+async def test_a_document_of_a_schema_that_nobody_defined_is_stored_with_a_warning(
+    book: memoranda.Book, caplog: pytest.LogCaptureFixture
+) -> None:
+    for home in ("Oslo", "Rome"):
+        await book.profile.patch("ann", {"home": home}, schema="Profil", agent="guide")
+        await book.profile.patch("ann", {"home": home}, agent="guide")
+    assert await book.profile.get("ann", "Profil", agent="guide") == {"home": "Rome"}
+    told = [record.getMessage() for record in caplog.records if record.name == "memoranda.schemas"]
+    assert len(told) == 1 and "'Profil'" in told[0] and "book.schemas.put" in told[0]

@@ -59,7 +59,7 @@ async def correction(
 
 
 async def _sources(engine: Engine, owner: Owner, view: View, held: Memory) -> list[UUID]:
-    """Return the sources of a memory, those that it does not list in their place: after the first ones, before the last."""
+    """Return all sources of a memory: the unlisted ones stand between the first listed ones and the others."""
     if not unlisted_of(held):
         return list(held.sources)
     page = SourcePage(limit=SOURCES - len(held.sources))

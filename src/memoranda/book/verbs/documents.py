@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 from uuid import UUID
@@ -48,6 +49,7 @@ from memoranda.model.values import new_id, refused
 if TYPE_CHECKING:
     from memoranda.formation.schemas.definitions import DocumentReport
 
+_log = logging.getLogger("memoranda.schemas")
 N = TypeVar("N", Agent, Schema, Key)
 
 
@@ -168,13 +170,19 @@ class Profiles(RecordVerbs):
         operation: str | None,
     ) -> Receipt:
         """Write a profile's edit unless it adds schema violations; earlier ones may stay."""
-        from memoranda.formation.schemas.definitions import schema_from_record, shape_for_edits  # noqa: PLC0415
+        from memoranda.formation.schemas.definitions import DEFAULTS, schema_from_record, shape_for_edits  # noqa: PLC0415
         from memoranda.formation.schemas.json_patch import edit_faults  # noqa: PLC0415
 
         schema = edit.schema_name
         known = await Named(self._services, Schema).get(schema)
         before = held.body if held else {}
         shape = shape_for_edits(schema, known)
+        if held is None and known is None and schema not in DEFAULTS:
+            _log.warning(
+                "the profile document %r is stored unchecked, because no schema has this name: if it was not misspelt, define it "
+                "with book.schemas.put",
+                schema,
+            )
         found = [
             (f"set{fault.path}", fault.reason) for fault in edit_faults(before, edit.body, leaving, shape)
         ]

@@ -407,23 +407,3 @@ class ErasureSuite(Suite):
         assert (shown.removed, shown.kept, len(shown.ids)) == (alone.removed, (), len(alone.ids))
         assert theirs not in shown.ids
         assert alone.as_seen() is alone
-
-    async def test_a_receipt_tells_an_agent_nothing_of_what_others_concluded_from_many_sources(
-        self, engine: Engine
-    ) -> None:
-        at_a, at_b = Pen(engine, view=AT_A), Pen(engine, view=AT_B)
-        thread = await at_a.open(audience=EVERYONE, agent="a")
-        said = await at_a.say(thread, *(f"tea {number}" for number in range(12)), agent="a")
-        own = await at_a.remember("likes tea", sources=said, agent="a", audience=FOR_A)
-        theirs = await at_b.remember("drinks too much tea", sources=said, agent="b", audience=FOR_B)
-        alone = await at_b.remember("has tea at noon", sources=said[5:6], agent="b", audience=FOR_B)
-        # The first one is listed, and the other one is not.
-        for gone, left in ((said[5], 11), (said[0], 10)):
-            receipt = await at_a.erase(gone)
-            assert set(receipt.kept) == {own, theirs} and (alone in receipt.ids) == (gone == said[5])
-            shown = receipt.as_seen()
-            assert (shown.kept, shown.ids) == ((own,), (gone,))
-            assert shown.removed["message"] == 1 and "memory" not in shown.removed
-            for id in (own, theirs):
-                memory = await Pen(engine).read(id)
-                assert (memory.source_count, gone in memory.sources) == (left, False)

@@ -30,6 +30,7 @@ from memoranda.testing.builders import (
     AT_B,
     BEN,
     FOR_A,
+    FOR_B,
     GUIDE,
     Follower,
     Pen,
@@ -268,6 +269,26 @@ class GroundsSuite(Suite):
         await pen.write(Import(memory, packed("likes tea")))
         stands = await pen.read(memory.id)
         assert (stands.sources, stands.quotes) == ((two,), quotes[1:])
+
+    async def test_a_receipt_tells_an_agent_nothing_of_what_others_concluded_from_many_sources(
+        self, engine: Engine
+    ) -> None:
+        at_a, at_b = Pen(engine, view=AT_A), Pen(engine, view=AT_B)
+        thread = await at_a.open(audience=EVERYONE, agent="a")
+        said = await at_a.say(thread, *(f"tea {number}" for number in range(12)), agent="a")
+        own = await at_a.remember("likes tea", sources=said, agent="a", audience=FOR_A)
+        theirs = await at_b.remember("drinks too much tea", sources=said, agent="b", audience=FOR_B)
+        alone = await at_b.remember("has tea at noon", sources=said[5:6], agent="b", audience=FOR_B)
+        # The first one is listed, and the other one is not.
+        for gone, left in ((said[5], 11), (said[0], 10)):
+            receipt = await at_a.erase(gone)
+            assert set(receipt.kept) == {own, theirs} and (alone in receipt.ids) == (gone == said[5])
+            shown = receipt.as_seen()
+            assert (shown.kept, shown.ids) == ((own,), (gone,))
+            assert shown.removed["message"] == 1 and "memory" not in shown.removed
+            for id in (own, theirs):
+                memory = await Pen(engine).read(id)
+                assert (memory.source_count, gone in memory.sources) == (left, False)
 
 
 async def aged(pen: Pen, *ids: UUID) -> ErasureReceipt:
