@@ -73,6 +73,9 @@ async def test_a_promise_is_open_until_it_is_due_and_directs_nobody(clock: HandC
         day = (kept.valid_to - timedelta(seconds=1)).date().isoformat()
         context = await book.context("ann", "What about the upgrade plan?", agent="guide")
         assert f"commitment, open, due {day}] {PLAN}" in context.text
+        clock.advance(seconds=4 * 24 * 3600)
+        context = await book.context("ann", "What about the upgrade plan?", agent="guide")
+        assert PLAN not in context.text
 
 
 @pytest.mark.parametrize(
