@@ -98,7 +98,7 @@ def _with_masks(text: str, found: list[Secret]) -> str:
 
 
 #: The secrets of longer texts are looked for in another thread.
-_LONG: Final = 100_000
+_LONG: Final = 50_000
 R = TypeVar("R", bound=Record)
 _Field = Callable[[Any], Any]
 
@@ -182,10 +182,15 @@ def shown(records: Iterable[R], mode: SecretsMode, *, native: bool = True) -> li
 
 async def masked_hits(hits: list[Hit]) -> None:
     """Replace hits by what a model may see: their records, those folded into them, and quoted sources, with masks."""
-    if sum(len(getattr(hit.record, "content", "")) for hit in hits) > _LONG:
-        hits[:] = await asyncio.to_thread(lambda: list(map(_masked_hit, hits)))
-    else:
-        hits[:] = map(_masked_hit, hits)
+    for place, hit in enumerate(hits):
+        record = hit.record
+        if type(record) is Message and not hit.folded and not hit.sources:
+            if hash(record.content) in _clean:
+                continue
+            if len(record.content) > _LONG:
+                hits[place] = await asyncio.to_thread(_masked_hit, hit)
+                continue
+        hits[place] = _masked_hit(hit)
 
 
 def _masked_hit(hit: Hit) -> Hit:
