@@ -290,11 +290,6 @@ class GroundsSuite(Suite):
                 memory = await Pen(engine).read(id)
                 assert (memory.source_count, gone in memory.sources) == (left, False)
 
-
-async def aged(pen: Pen, *ids: UUID) -> ErasureReceipt:
-    """Delete messages because of their age, as retention does."""
-    return await pen.engine.erase(Target(pen.owner, WHOLE, Actor("system"), ids, ageing=True), pen.tick())
-
     async def test_fields_of_one_patch_leave_with_their_own_sources(self, engine: Engine) -> None:
         pen = Pen(engine)
         name, tea, both = await pen.say(await pen.open(), "I am Ann", "I like tea", "tea and cake")
@@ -336,6 +331,11 @@ async def aged(pen: Pen, *ids: UUID) -> ErasureReceipt:
         await pen.erase(made[1][2])
         assert await pen.find(made[1][4]) is None and await pen.find(made[1][3]) is not None
         assert (await pen.read(made[2][4])).data["document"]["age"] == 8
+
+
+async def aged(pen: Pen, *ids: UUID) -> ErasureReceipt:
+    """Delete messages because of their age, as retention does."""
+    return await pen.engine.erase(Target(pen.owner, WHOLE, Actor("system"), ids, ageing=True), pen.tick())
 
 
 class AgeingSuite(Suite):
