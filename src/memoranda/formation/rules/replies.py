@@ -69,7 +69,7 @@ def says_yes(text: str) -> bool:
 
 
 def calls_it_right(text: str) -> bool:
-    """True if a message says that what was told is right; an okay does not."""
+    """True if a message confirms a statement; an okay does not."""
     return _RIGHT.match(_plain(text)) is not None and not says_no(text)
 
 
