@@ -77,6 +77,33 @@ class OtherSuite(Suite):
         assert (await pen.read(both.id)).body == {"x": 1, "y": 2}
         assert len(await pen.scan()) == 2
 
+    async def test_a_document_that_was_changed_leaves_with_any_part_of_its_sources(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        made = []
+        for _ in range(3):
+            first, second, again = await pen.say(await pen.open(), "Jo is 7", "now 8", "8, yes")
+            document = {"schema": "Friend", "document": {"name": "Jo", "age": 7}}
+            older = await pen.remember("Jo is 7", sources=(first,), data=document)
+            data = {
+                "schema": "Friend",
+                "document": {"name": "Jo", "age": 8},
+                "grounds": [[str(older)], [str(second), str(again)]],
+            }
+            newer = await pen.remember(
+                "Jo is 8", sources=(older, second, again), data=data, supersedes=(older,)
+            )
+            made.append((first, second, again, older, newer))
+        await pen.erase(made[0][0])
+        assert (await pen.find(made[0][3]), await pen.find(made[0][4])) == (None, None)
+        await pen.erase(made[1][1])
+        left = await pen.read(made[1][4])
+        assert left.data["grounds"] == [[str(made[1][3])], [str(made[1][2])]]
+        await pen.erase(made[1][2])
+        assert await pen.find(made[1][4]) is None and await pen.find(made[1][3]) is not None
+        assert (await pen.read(made[2][4])).data["document"]["age"] == 8
+
     async def test_what_a_person_set_only_a_person_changes(self, engine: Engine) -> None:
         pen = Pen(engine)
         profile = (await pen.write(a_patch({"name": "Ann"}, pin=True))).id
