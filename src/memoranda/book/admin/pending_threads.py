@@ -47,7 +47,7 @@ async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) ->
 
 
 async def formed_parts(records: Records, thread: Thread, view: View, limit: int) -> list[FormedPart]:
-    """Return the last formed parts of a thread, in order."""
+    """Return a thread's newest formed parts, oldest first."""
     found, through = [], 0
     for step in await records.history(thread.owner, view, thread.id):
         if isinstance(step.record, Thread) and step.record.formed_through > through:
