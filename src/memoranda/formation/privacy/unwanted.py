@@ -1,4 +1,4 @@
-"""What users ask not to keep: "don't store that", in English, German, Spanish and French, and the sentences that it points to."""
+"""Requests not to keep something, such as "don't store that", in four languages, and the sentences that they point to."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Span(NamedTuple):
 
 
 class _Pointed(NamedTuple):
-    """What a request in a message points to: spans of the message, or the message before it."""
+    """The target of a request in a message: spans of the message, or the message before it."""
 
     spans: tuple[Span, ...]
     before: bool

@@ -1,4 +1,4 @@
-"""What nothing formed may hold: secrets, and what the user asked not to keep."""
+"""The screen of what is formed: it lets through no secret, and nothing that the user asked not to keep."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 
 
 class Withheld:
-    """What the messages of a reading say that is not to be kept."""
+    """The parts of a reading's messages that are not to be kept, and the check of what was formed against them."""
 
     def __init__(self, messages: Iterable[Message], *, keeps_secrets: bool = False) -> None:
         self._keeps_secrets = keeps_secrets
@@ -133,7 +133,7 @@ def _told(given: Mapping[str, Any], text: str) -> str:
 
 
 def _operations(given: Any) -> list[Any]:
-    """Return the operations of a patch, which may be given as a text of JSON; none if they are something else."""
+    """Return a list of operations, read from JSON if it is a text; an empty list of anything else."""
     if isinstance(given, str):
         try:
             given = json.loads(given)
