@@ -75,7 +75,7 @@ class PassageParts:
 
 
 def _parts(message: Message, memory: Memory) -> Sequence[str]:
-    """Return the quotes that a memory has of a message, or else the sentences that say the same."""
+    """Return the quotes that a memory has of a message; without any, the sentences that say the same."""
     quotes = [one.quote for one in memory.quotes if one.message == message.id]
     if quotes:
         return quotes

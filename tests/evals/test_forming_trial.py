@@ -1,0 +1,57 @@
+"""Answers that were given by hand form a whole talk: what they end is ended, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals import forming_trial
+
+TALKS = Path(forming_trial.__file__).parent / "sets" / "forming_trial"
+
+
+@pytest.fixture
+def figures(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    # The command sets these for its own process.
+    for name in ("MEMORANDA_EMBEDDING_USE", "MEMORANDA_FORMING_WINDOW_TOKENS"):
+        monkeypatch.setenv(name, "")
+
+    def run(answers: Path) -> dict[str, Any]:
+        talk = str(TALKS / "support.json")
+        assert forming_trial.main([talk, "--answers", str(answers), "--json"]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize("run", ["first", "second", "third"])
+def test_what_right_answers_end_is_ended_and_nothing_else(run: str, figures: Any) -> None:
+    found = figures(TALKS / "support" / run)
+
+    assert found["ended_in_answers"] >= 12
+    assert found["ended_and_refused"] == found["ended_and_not_named"] == found["stale_active"] == []
+    assert found["missing_at_end"] == []
+    assert found["calls_again"] == 0
+
+
+def test_without_answers_nothing_is_held_and_each_question_is_named(tmp_path: Path, figures: Any) -> None:
+    found = figures(tmp_path)
+
+    assert found["supersessions_applied"] == 0
+    assert "01-notes" in found["unanswered"] and "Postgres 16" in found["missing_at_end"]
+
+
+def test_a_trial_asks_one_question_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    talk = [str(TALKS / "support.json"), "--answers", str(tmp_path), "--ask"]
+    assert forming_trial.main(talk) == 3
+    assert "write 01-notes.answer.txt" in capsys.readouterr().out
+    assert [one.name for one in tmp_path.iterdir()] == ["01-notes.request.txt"]
+    (tmp_path / "01-notes.answer.txt").write_text('{"notes": []}', "utf-8")
+    assert forming_trial.main(talk) == 3
+    assert "was taken" in capsys.readouterr().out
+    assert forming_trial.main(talk) == 3
+    assert "write 02-episode.answer.txt" in capsys.readouterr().out
