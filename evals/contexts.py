@@ -1,4 +1,4 @@
-"""How often a context holds what a question asks for, formed and raw: ``--data PATH [--budget N] [--all] [--json]``.
+"""How often a context holds what a question asks for, formed and raw: ``--data PATH [--half HALF] [--json]``.
 
 A book is filled with each of LoCoMo's conversations twice: *raw*, its turns alone; and *formed*, the turns with the annotators'
 observations as memories, each with the turn that it comes from. Every question of categories 1 to 4 is asked word for word, and
@@ -50,6 +50,8 @@ from memoranda.text.similarity import coverage, terms_in, words_with_forms
 BUDGETS: Final = (500, 1_000, 2_000)
 WAYS: Final = ("raw", "formed")
 _AGENT: Final = "guide"
+#: Blocks that tell what holds; an episode tells what a conversation was about at its time.
+_TELLING: Final = frozenset({"user_profile", "memories", "passages"})
 #: Time between two turns of our own conversations; each is formed before the next is said.
 _PAUSE: Final = timedelta(hours=7)
 
@@ -240,7 +242,8 @@ def _is_stale(made: Context, value: str, turns: Sequence[str]) -> bool:
         coverage(value, one.text) == 1 and not any(mark in one.label for mark in MARKS.values())
         for block in made.blocks
         for one in block.placed
-        if block.name != "passages" or ends is None or not one.text.startswith(one_line(ends)[:40])
+        if block.name in _TELLING
+        and (block.name != "passages" or ends is None or not one.text.startswith(one_line(ends)[:40]))
     )
 
 
