@@ -1,4 +1,4 @@
-"""Secrets that are found, and text that is hidden wrongly: ``--data PATH [--json] [--show N]``, on a labelled set of turns."""
+"""Secrets that are found, and text that is hidden wrongly: ``[--half dev|held|all | --data PATH] [--json] [--show N]``, on labelled turns."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if not __package__:
     # When run as a file, Python finds this folder first, whose modules would hide those of the standard library.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+from evals.secret_turns import HALVES, turns
 from memoranda.secrets.detection import find_secrets
 from memoranda.secrets.spans import Secret
 
@@ -23,16 +24,16 @@ def read(lines: Iterable[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.strip()]
 
 
-def measure(turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def measure(labelled: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the turns with a span marked wrongly, and the secrets that are wholly covered, by class.
 
     A span is wrong if it touches no labelled secret and no span that the set calls optional.
     """
     wrong, covered, there, missed = [], Counter[str](), Counter[str](), []
-    for turn in turns:
+    for turn in labelled:
         found = find_secrets(turn["text"])
-        labelled = [*turn["secrets"], *turn.get("optional", ())]
-        if any(not any(_touch(one, each) for each in labelled) for one in found):
+        allowed = [*turn["secrets"], *turn.get("optional", ())]
+        if any(not any(_touch(one, each) for each in allowed) for one in found):
             wrong.append(turn)
         for secret in turn["secrets"]:
             there[secret["class"]] += 1
@@ -41,9 +42,9 @@ def measure(turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             else:
                 missed.append({**turn, "missed": secret})
     return {
-        "turns": len(turns),
+        "turns": len(labelled),
         "turns_marked_wrongly": len(wrong),
-        "one_in": len(turns) / len(wrong) if wrong else None,
+        "one_in": len(labelled) / len(wrong) if wrong else None,
         "secrets": sum(there.values()),
         "covered": _share(sum(covered.values()), sum(there.values())),
         "classes": {
@@ -79,16 +80,24 @@ def _table(found: Mapping[str, Any], show: int) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure a labelled set, and print the figures; no text is printed unless ``--show`` asks for it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--data", type=Path, required=True, help="JSON Lines, made by somebody who does not know the rules"
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--half", choices=(*HALVES, "all"), default="all", help="a half of our own set (default: all)"
+    )
+    source.add_argument(
+        "--data", type=Path, help="JSON Lines instead, made by somebody who does not know the rules"
     )
     parser.add_argument("--json", action="store_true")
     parser.add_argument(
         "--show", type=int, default=0, metavar="N", help="print the first N faults of each sort"
     )
     given = parser.parse_args(arguments)
-    with given.data.open(encoding="utf-8") as lines:
-        found = measure(read(lines))
+    if given.data is None:
+        halves = HALVES if given.half == "all" else (given.half,)
+        found = measure([turn for half in halves for turn in turns(half)])
+    else:
+        with given.data.open(encoding="utf-8") as lines:
+            found = measure(read(lines))
     figures = {name: value for name, value in found.items() if name not in ("wrong", "missed")}
     print(json.dumps(figures, indent=2) if given.json else _table(found, given.show))
 
