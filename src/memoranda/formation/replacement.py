@@ -18,6 +18,10 @@ _BESIDE: Final = re.compile(
     r"\b(?:too|as well(?! as)|in addition|additionally|on top of|auch|zusätzlich|außerdem|también|además|aussi|également|en plus)\b",
     re.IGNORECASE,
 )
+#: Kinds that say what to do; a condition is a part of the rule.
+_RULES: Final = frozenset({"instruction", "preference"})
+#: A condition under which something would be true; it is not true yet.
+_IF: Final = re.compile(r"\b(?:if|unless|provided|falls|sofern|si|siempre que)\b", re.IGNORECASE)
 #: Words that bound no occasion.
 _GENERAL: Final = frozenset(
     "anything something everything thing things matter matters case cases situation time times every any when whenever".split()
@@ -46,6 +50,8 @@ def reason_against(
         return "bounded", "a temporary statement does not replace a permanent one"
     if not _same_occasion(memory.applies_when, other.applies_when, by_key=by_key):
         return "partial", "a statement for some occasions does not replace one for others"
+    if memory.kind not in _RULES and _IF.search(memory.content) and not _IF.search(other.content):
+        return "partial", "it is true only under a condition"
     if not _same_subject(memory, other, names, said):
         return "subject", "it is about somebody or something else, and does not name the other one's subject"
     if _BESIDE.search(memory.content) and not ends_something(memory.content):
@@ -80,9 +86,22 @@ def _same_subject(memory: Memory | Draft, other: Memory, names: Collection[str],
     """True if two memories have one subject, or one of them names that of the other, or what was said names it."""
     if comparable_text(memory.subject or "") == comparable_text(other.subject or ""):
         return True
+    if other.subject is None and memory.subject and _is_a_relative(memory.subject, other.content, names):
+        return ends_something(memory.content)
     if _names(memory.content, other.subject, names) or (other.subject and _names(said, other.subject, ())):
         return True
     return memory.subject is not None and _names(other.content, memory.subject, names)
+
+
+def _is_a_relative(subject: str, told: str, names: Collection[str]) -> bool:
+    """True if a subject is somebody of the owner's ("Ann's brother"), and a text tells something of the owner alone."""
+    plain, text = comparable_text(subject), comparable_text(told)
+    return any(
+        re.search(rf"\b{re.escape(name)}['’]s\b", plain)
+        and re.search(rf"\b{re.escape(name)}\b(?!['’]s)", text)
+        for name in map(comparable_text, names)
+        if name
+    )
 
 
 def _names(content: str, subject: str | None, names: Collection[str]) -> bool:

@@ -13,6 +13,7 @@ from memoranda.formation.rules.replies import (
     asks,
     asks_to_see,
     calls_it_right,
+    only_thanks,
     own_words,
     says_no,
     says_yes,
@@ -36,6 +37,8 @@ DIRECTING: Final = frozenset({"instruction", "preference"})
 _PROMISE: Final = "commitment"
 #: A reply of at most this many words may speak of what the turn before it says.
 _SHORT_REPLY: Final = 12
+#: A message of fewer words that tell something orders nothing by itself.
+_LEAST_SAID: Final = 3
 _SPEAKERS: Final = frozenset({Trust.USER, Trust.OPERATOR})
 
 
@@ -184,7 +187,8 @@ class Attribution:
         said = "\n".join(own_words(message.content) for message in others)
         if not self._strangers or words.supported(said):
             return False
-        told = "\n".join([said, *self._claims])
+        # Where a text speaks to agents, what the assistant says may come of it.
+        told = said if self._strangers.addresses else "\n".join([said, *self._claims])
         translated = not self._strangers.order and self._is_translated(words, said)
         return words.share(told) < OWN_COVERAGE and not translated
 
@@ -204,12 +208,13 @@ class Attribution:
             stated = said = "\n".join(
                 stated_words(one.content) for one in own if not asks_to_see(one.content)
             )
+        thanked = directs and bool(self._strangers) and all(only_thanks(message.content) for message in own)
         strange = self._strangers.bearing(words)
         shown = self._bearing(words, self._shown)
         # A question states nothing, unless it contains the whole statement.
         if words.share(said) >= (OWN_COVERAGE if stated.strip() else CONTAINED_COVERAGE) and not (
             ((strange or shown) and opposes(words.text, said))
-            or (directs and self._strangers.adds_order(words, said))
+            or (directs and (thanked or self._strangers.adds_order(words, said)))
         ):
             return Trust.USER
         question = "\n".join(self._question(one) for one in own if says_yes(one.content))
@@ -227,15 +232,15 @@ class Attribution:
         if shown and all(words.adds(stated, text, ended=text in ended) for text in shown):
             return Trust.USER
         if self._strangers:
-            return self._beside_strangers(words, stated, reported, directs)
+            return self._beside_strangers(words, stated, reported, directs, thanked)
         return self._beside_assistant(words, stated, bool(question), directs, shown)
 
     def _beside_strangers(
-        self, words: Words, stated: str, reported: Sequence[Message], directs: bool
+        self, words: Words, stated: str, reported: Sequence[Message], directs: bool, thanked: bool
     ) -> Trust:
         """Return whose statement it is if tools or pages were read beside the user's words, and none contains it."""
         strange = lowest([self._strangers.trust, *(message.trust for message in reported)])
-        if words.supported(stated):
+        if words.supported(stated) and not thanked:
             told = "\n".join(message.content for message in reported)
             taken = directs and self._strangers.adds_order(words, stated)
             return strange if taken or words.count(told) > words.count(stated) else Trust.USER
@@ -260,7 +265,8 @@ class Attribution:
         if not stated.strip() and not answered:
             return Trust.ASSISTANT
         told = "\n".join(self._claims)
-        led = directs and not answered and not words.count(stated) and words.share(told) >= OWN_COVERAGE
+        said_little = Words(stated).size < _LEAST_SAID or words.share(told) >= OWN_COVERAGE
+        led = directs and not answered and not words.count(stated) and said_little
         return Trust.ASSISTANT if led else Trust.USER
 
     def _is_result(self, words: Words, stated: str, replaces: Sequence[Memory]) -> bool:
@@ -274,7 +280,10 @@ class Attribution:
             return False
         if ends_something(stated) and ends_something(words.text):
             return True
-        return any(self._words(memory.content).count(stated) for memory in ended)
+        return any(
+            self._words(memory.content).count(stated) or words.adds(stated, memory.content)
+            for memory in ended
+        )
 
     def _reported(self, words: Words, cited: Sequence[Message]) -> Trust:
         """Return the trust of a statement that cites no user: that of a stranger whose words the assistant repeats."""

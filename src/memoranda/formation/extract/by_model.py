@@ -131,8 +131,18 @@ class _AnswerReader:
                 kept = self._withheld.screened(part, one, self._prompt.messages, report)
                 if kept is not None:
                     yield f"{part}[{place}]", kept
+                elif part == "notes":
+                    self._take_back(f"{part}[{place}]", one)
             else:
                 self._problems.add(f"{part}[{place}]", "shape", "is not an object", mendable=True)
+
+    def _take_back(self, at: str, note: Mapping[str, Any]) -> None:
+        """Take back what a note that is not kept would have ended: "don't keep the code" ends the memory of the code."""
+        named = note.get("supersedes")
+        for memory in named if isinstance(named, list) else ():
+            denied = self._notes.retraction(at, {"memory": memory, "sources": note.get("sources")})
+            if denied is not None:
+                self._notes.settled.append(denied)
 
     def _episode(self, given: Any) -> EpisodeDraft | None:
         if given is None or given == {}:

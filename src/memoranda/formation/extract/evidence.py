@@ -77,10 +77,15 @@ class Words:
     def adds(self, said: str, shown: str, *, ended: bool = False) -> bool:
         """True if what the words add to a text that was shown is in what was said.
 
-        If the statement ends that text, it is enough that what was said names anything of the statement.
+        If the statement ends that text, it is enough that what was said names anything of the statement; and if it only
+        leaves something of that text out, that what was said names that.
         """
         terms, told = terms_of_text(shown), terms_of_text(said)
         new = [forms for forms in self.forms if forms.isdisjoint(terms)]
+        if not new and ended:
+            own = frozenset().union(*self.forms)
+            gone = [forms for forms in Words(shown).forms if forms.isdisjoint(own)]
+            return any(not forms.isdisjoint(told) for forms in gone)
         if not new or ended:
             return bool(new) and self.count(said) > 0
         return 2 * sum(not forms.isdisjoint(told) for forms in new) >= len(new)
@@ -114,7 +119,9 @@ class Evidence:
     def __init__(self, messages: Iterable[Message]) -> None:
         self._messages = list(messages)
         plain = [
-            (one, normalised(one).casefold()) for said in self._messages for one in sentences_of(said.content)
+            (one, normalised(one).casefold().replace("_", " "))
+            for said in self._messages
+            for one in sentences_of(said.content)
         ]
         #: True if a text speaks to agents, or of their user.
         self.addresses = any(_ADDRESS.search(text) for _, text in plain)

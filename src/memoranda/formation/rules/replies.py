@@ -15,8 +15,8 @@ _LEAST_QUOTED: Final = 4
 _MASKED: Final = re.compile(f"{MASK}+")
 
 _YES: Final = re.compile(
-    r"^(?:(?:oh|well|hm+|ah|great|good|thanks?|thank you|super|danke|gracias|merci)[,.! ]+)*"
-    r"(?:yes|yep|yeah|yup|sure|ok(?:ay)?|alright|all right|fine|agreed|exactly|right|correct|true|absolutely|definitely"
+    r"^(?:(?:oh|well|hm+|ah|great|good|thanks?|thank you|super|danke|gracias|merci|for (?:me|us)|für (?:mich|uns)|para mí)[,.! ]+)*"
+    r"(?:(?:good|great|nice) idea|gute idee|buena idea|bonne idée|please$|bitte$|por favor$|yes|yep|yeah|yup|sure|ok(?:ay)?|alright|all right|fine|agreed|exactly|right|correct|true|absolutely|definitely"
     r"|of course|certainly|please do|go ahead|do (?:it|that|so)|let's do|sounds good|works for me|perfect|indeed|both"
     r"|ja|jawohl|jo|jep|klar|gern(?:e)?|genau|stimmt|richtig|einverstanden|natürlich|mach (?:das|es)|in ordnung|passt"
     r"|s[ií]|claro|vale|exacto|correcto|de acuerdo|por supuesto|desde luego|hazlo|adelante|perfecto"
@@ -29,6 +29,23 @@ _RIGHT: Final = re.compile(
 _NO: Final = re.compile(
     r"^(?:(?:oh|well|hm+|ah|thanks?|sorry|interesting|danke|gracias|merci)[,.! ]+(?:but |aber |pero |mais )?)*"
     r"(?:no|nope|nah|not|never|don't|do not|rather not|nein|nee|nicht|lieber nicht|bloß nicht|nunca|mejor no|non|pas|plutôt pas)\b"
+)
+#: What takes a yes back at once.
+_TAKEN_BACK: Final = re.compile(
+    r"\b(?:no,? wait|wait|hold on|let me (?:ask|think|check)|not (?:yet|sure)|nein|warte|moment mal|espera|déjame|attends)\b"
+)
+#: Questions that ask for a change.
+_REQUEST: Final = re.compile(
+    r"^(?:(?:please|and|ok(?:ay)?|hi|hey|bitte|und|por favor|y)[, ]+)*"
+    r"(?:(?:can|could|would|will) (?:you|we)|kannst du|könntest du|können wir|könnten wir|puedes|podrías|podemos|peux-tu)\b"
+)
+_REQUESTS_ANYWHERE: Final = re.compile(r"[,;:.] (?=(?:can|could|would|will) (?:you|we)\b)")
+#: Thanks and praise; what follows them orders nothing unless it says so.
+_THANKS: Final = re.compile(
+    r"^(?:nice|thanks?|thank you|great|perfect|cool|awesome|good (?:one|job|work)|well done|super|danke|gracias|merci|genial)\b"
+)
+_ORDERS: Final = re.compile(
+    r"\b(?:but|please|always|never|next time|from now|don't|do not|use|make sure|remember|aber|bitte|immer|nie|pero|siempre|nunca)\b"
 )
 #: Requests that ask to be shown something; they change and state nothing.
 _ASKS_TO_SEE: Final = re.compile(
@@ -59,13 +76,27 @@ def asks(text: str) -> bool:
 
 
 def stated_words(text: str) -> str:
-    """Return what a message says in its own words, without its questions."""
-    return "\n".join(part for part in sentences_of(own_words(text)) if not asks(part))
+    """Return what a message says in its own words, without its questions; a question that asks for a change stays."""
+    return "\n".join(
+        part for part in sentences_of(own_words(text)) if not asks(part) or _asks_for_change(part)
+    )
+
+
+def _asks_for_change(question: str) -> bool:
+    parts = _REQUESTS_ANYWHERE.split(_plain(question))
+    return any(_REQUEST.match(part) and not asks_to_see(part) for part in parts)
+
+
+def only_thanks(text: str) -> bool:
+    """True if a message thanks or praises, and orders nothing."""
+    plain = _plain(text)
+    return _THANKS.match(plain) is not None and _ORDERS.search(plain) is None
 
 
 def says_yes(text: str) -> bool:
     """True if a message answers a question with yes."""
-    return _YES.match(_plain(text)) is not None and not says_no(text)
+    plain = _plain(text)
+    return _YES.match(plain) is not None and _TAKEN_BACK.search(plain) is None and not says_no(text)
 
 
 def calls_it_right(text: str) -> bool:

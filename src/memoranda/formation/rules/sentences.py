@@ -29,6 +29,8 @@ _PASTED_LINE: Final = re.compile(
     r"[ ]*(?:#|>|//|--|/\*|\$ |\d{4}-\d\d-\d\d|\[\d|SELECT\b|INSERT\b|import \w+$|def |class \w+[(:]|const |let \w+ ="
     r"|[\w.-]{1,40}@|(?:From|Subject|To|Sent):)"
 )
+#: What follows "she wrote: >" in a line.
+_PASTED: Final = re.compile(r"(?<=:)[ ]*>[^\n]*")
 _CODE: Final = re.compile(r"[{}\\<>=|]|\(\)|;[ ]*$|//")
 #: The first line of a letter that somebody else wrote, after the user's own words.
 _LETTER: Final = re.compile(
@@ -62,6 +64,7 @@ def mask_quoted(text: str) -> str:
     for opening, closing in _QUOTES:
         text = _cover(text, opening, closing)
     text = _cover_single(text)
+    text = _PASTED.sub(lambda found: MASK * len(found.group()), text)
     return "".join(MASK * len(line) if _PASTED_LINE.match(line) else line for line in re.split(r"(\n)", text))
 
 
