@@ -76,3 +76,42 @@ def test_a_memory_that_is_not_to_be_kept_ends_although_no_note_says_so():
 
     assert formed.notes == ()
     assert superseded(reading, formed) == {old.content}
+
+
+def test_a_short_yes_cancels_what_a_tool_has_booked():
+    flight = "Flight SK28 to Bergen on 7 May is booked for 2,890 kronor."
+    hotel = "Hotel Strand in Bergen is booked from 7 to 10 May."
+    reading = talk(
+        ("user", "Book Bergen."),
+        ("tool", f"ok: {flight} {hotel}"),
+        ("user", "Bad news, Bergen has dropped out."),
+        ("assistant", "Shall I cancel the flight and the hotel?"),
+        ("user", "Please, both."),
+        candidates=held(flight, hotel),
+    )
+    content = "Flight SK28 to Bergen and Hotel Strand (7 to 10 May) are cancelled."
+    formed = read(reading, notes=[note(content, "m4", "m5", supersedes=[flight, hotel])])
+
+    assert superseded(reading, formed) == {flight, hotel}
+
+
+def test_a_habit_that_is_back_ends_its_end_beside_a_mail_that_a_tool_read():
+    (old,) = held("Drinks only tea; gave up coffee in January.", kind="preference")
+    mail = "The machine is yours from 4 to 15 May. Please always return it without delay."
+    said = "I'm back on coffee, I held out four months. When it's about plots give me details."
+    reading = talk(("tool", mail), ("user", said), candidates=(old,))
+    content = "Drinks coffee again, after four months without."
+    formed = read(reading, notes=[note(content, "m2", kind="preference", supersedes=[old.content])])
+
+    assert superseded(reading, formed) == {old.content}
+
+
+def test_too_before_another_word_is_no_sign_that_both_hold():
+    (old,) = held("Birgit loves the radio.", subject="Birgit")
+    reading = talk(
+        ("user", "Birgit has gone off the radio, too fast for her: audiobooks now."), candidates=(old,)
+    )
+    content = "Birgit has gone off the radio, which is too fast for her, and listens to audiobooks."
+    formed = read(reading, notes=[note(content, "m1", subject="Birgit", supersedes=[old.content])])
+
+    assert superseded(reading, formed) == {old.content}

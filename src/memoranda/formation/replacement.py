@@ -15,7 +15,7 @@ from memoranda.text.similarity import coverage, words_with_forms
 
 #: Words that make a statement one more beside another.
 _BESIDE: Final = re.compile(
-    r"\b(?:too|as well(?! as)|in addition|additionally|on top of|auch|zusätzlich|außerdem|también|además|aussi|également|en plus)\b",
+    r"\b(?:too(?=\W*$|\s*[.,;!)])|as well(?! as)|in addition|additionally|on top of|auch|zusätzlich|außerdem|también|además|aussi|également|en plus)\b",
     re.IGNORECASE,
 )
 #: Kinds that say what to do; a condition is a part of the rule.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from memoranda.secrets.numbers import is_example
+from memoranda.secrets.numbers import is_example, is_iban
 from memoranda.secrets.spans import Secret, SecretClass
 
 #: Characters between the name of a number and the number; a sentence's end or another number's name ends the search.
@@ -29,6 +29,8 @@ def _is_passport(number: str) -> bool:
 
 
 def _is_account(number: str) -> bool:
+    if number[:2].isalpha():
+        return is_iban(number)
     return len({*number} - {" ", "-"}) > 2
 
 

@@ -31,6 +31,8 @@ _NUMBERED: Final = (
     "pas", "ausweis", "acc", "a/c", "konto", "cuenta", "iban", "compte", "clabe", "ssn", "security", "dni", "nie", "nif", "steuer",
     "national", "seguridad", "sozialv", "social", "nino", "cpf",
 )  # fmt: skip
+#: How keys begin that may have letters alone.
+_OF_LETTERS: Final = ("hf_", "npm_", "AKIA", "ASIA", "ghp_", "gho_", "ghs_")
 #: The fewest characters without a space that may hold a provider's key.
 _RUN: Final = 19
 #: The fewest digits of a text with a card, and with an international account number.
@@ -46,7 +48,8 @@ def find_secrets(text: str) -> list[Secret]:
     digits = sum(map(text.count, "0123456789"))
     found: list[Secret] = []
     starts = starts_of_names(folded, digits=digits > 0)
-    run = digits and len(text) >= _RUN and max(map(len, text.split()), default=0) >= _RUN
+    run = len(text) >= _RUN and (digits or _has(_OF_LETTERS, text))
+    run = run and max(map(len, text.split()), default=0) >= _RUN
     if _has(_SIGNS, folded) or (run and _has(_WITH_RUN, folded)):
         found += with_words(text, folded)
     if starts:

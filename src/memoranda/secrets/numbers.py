@@ -131,7 +131,7 @@ def ibans(text: str, folded: str) -> Iterator[Secret]:
         start = found.start() - 2
         size = _IBAN_LENGTHS.get(text[start : found.start()].upper())
         end = None if size is None else _end_of(text, start, size)
-        if end is None or end > found.end() or not _is_iban(text[start:end]):
+        if end is None or end > found.end() or not is_iban(text[start:end]):
             continue
         if not is_example(folded, start, end):
             yield Secret(SecretClass.ACCOUNT, start, end)
@@ -152,7 +152,8 @@ def _end_of(text: str, start: int, size: int) -> int | None:
     return None if size or text[place : place + 1].isalnum() else place
 
 
-def _is_iban(written: str) -> bool:
+def is_iban(written: str) -> bool:
+    """True if the check digits of an international account number are right."""
     plain = "".join(character for character in written.upper() if character.isascii() and character.isalnum())
     turned = plain[4:] + plain[:4]
     return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1

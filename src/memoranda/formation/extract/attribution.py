@@ -218,15 +218,20 @@ class Attribution:
         ):
             return Trust.USER
         question = "\n".join(self._question(one) for one in own if says_yes(one.content))
-        if question and words.share(f"{said}\n{question}") >= OWN_COVERAGE:
-            if strange or self._strangers.paraphrased(words, said):
+        # A yes to the end of something ends what the question is about, although a tool has told how it began.
+        ends = bool(question) and ends_something(words.text) and ends_something(question)
+        ends = ends and not (self._strangers.adds_order(words, said) or self._strangers.ends_too(words))
+        known = "\n".join(memory.content for memory in replaces if ends)
+        if question and words.share(f"{said}\n{question}\n{known}") >= OWN_COVERAGE:
+            if not ends and (strange or self._strangers.paraphrased(words, said)):
                 return self._strangers.trust
             return Trust.USER
         if reported and self._is_result(words, stated, replaces):
             return Trust.USER
         if strange:
             return lowest(strange)
-        if words.share("\n".join(message.content for message in own)) >= OWN_COVERAGE and not reported:
+        whole = "\n".join(message.content for message in own)
+        if words.share(said) < OWN_COVERAGE <= words.share(whole) and not reported:
             return "quoted"
         ended = {memory.content for memory in replaces}
         if shown and all(words.adds(stated, text, ended=text in ended) for text in shown):

@@ -10,7 +10,7 @@ from typing import Final
 from memoranda.model.messages import Message
 from memoranda.model.records import Trust, lowest
 from memoranda.text.irregular import with_verbs
-from memoranda.text.polarity import opposes
+from memoranda.text.polarity import ends_something, opposes
 from memoranda.text.scripts import comparable_text, normalised, script_of
 from memoranda.text.similarity import (
     CONTAINED_COVERAGE,
@@ -34,7 +34,7 @@ _ADDRESS: Final = re.compile(
     r"|utilisateur|consignes?|dorénavant|désormais)\b"
 )
 _ORDER: Final = re.compile(
-    r"\b(?:always|never|must|should|prefers?|wants?|likes?|may|allow\w*|permi\w+|immer|niemals|muss|darf|möchte|bevorzugt"
+    r"\b(?:always|never|must|should|prefers?|wants?|likes?|(?<!\d )(?<!in )may(?!,? \d)|allow\w*|permi\w+|immer|niemals|muss|darf|möchte|bevorzugt"
     r"|siempre|nunca|debe\w*|prefiere|quiere|permite|toujours|jamais|doit|préfère|veut)\b"
 )
 #: Words that stand in any order, and tell nothing of what is ordered.
@@ -143,6 +143,10 @@ class Evidence:
         """Return the trust of each text that contains a statement."""
         return [said.trust for said in self._messages if bears(said.content, words)]
 
+    def ends_too(self, words: Words) -> bool:
+        """True if one of the texts that contain a statement ends something, too."""
+        return any(ends_something(said.content) for said in self._messages if bears(said.content, words))
+
     def adds(self, words: Words, said: str) -> bool:
         """True if a statement adds a word of these texts to what was said."""
         return words.beyond(said, self._all) > 0
@@ -150,7 +154,7 @@ class Evidence:
     def adds_order(self, words: Words, said: str) -> bool:
         """True if a statement adds something to what was said that one of these texts orders."""
         found = words.beyond(said, self._ordered)
-        return found > 0 and 3 * found >= words.size - words.count(said)
+        return 2 * found > words.size - words.count(said)
 
     def paraphrased(self, words: Words, said: str) -> bool:
         """True if a statement shares with these texts what was not said."""

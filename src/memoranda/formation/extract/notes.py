@@ -120,7 +120,7 @@ class NoteReader:
             replaced = []
         applies_when = self._applies_when(given.get("applies_when"), cited, verdict, report)
         sourced = from_user(cited) if verdict.own else cited
-        return self._draft(at, given, sourced, verdict, content, kind, subject, applies_when, replaced)
+        return self._draft(at, given, sourced, verdict, content, kind, subject, applies_when, replaced, cited)
 
     def _commitment(
         self, at: str, given: dict[str, Any], content: str, cited: Sourced, replaced: Sequence[Memory]
@@ -160,13 +160,15 @@ class NoteReader:
         subject: str | None,
         applies_when: str,
         replaced: Sequence[Memory],
+        told: Sourced | None = None,
     ) -> Draft | None:
         report = self._problems.reporter(at)
         follows = self._data(given, replaced, report)
         if follows is None:
             return None
         schema, data, carries = follows
-        times = times_of(given, cited, report)
+        # An assistant's words may say when what the user confirmed is to begin.
+        times = times_of(given, [*cited, *(one for one in told or () if one not in cited)], report)
         if (
             given.get("valid_until")
             and times["valid_to"] is None

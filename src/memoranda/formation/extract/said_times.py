@@ -48,6 +48,13 @@ def cited_days(words: Any, cited: Sourced, role: Role) -> DaySpan | None:
             return days_said(words, message.observed_at, role, around=message.content)
     for message, _ in cited:
         days = days_said(words, message.observed_at, role)
-        if days is not None and says_days(message.content, message.observed_at, role, days):
+        if days is None:
+            continue
+        today = (
+            role is Role.HAPPENED
+            and days.granularity is Granularity.DAY
+            and days.first == message.observed_at.date()
+        )
+        if today or says_days(message.content, message.observed_at, role, days):
             return days
     return None

@@ -15,8 +15,8 @@ _LEAST_QUOTED: Final = 4
 _MASKED: Final = re.compile(f"{MASK}+")
 
 _YES: Final = re.compile(
-    r"^(?:(?:oh|well|hm+|ah|great|good|thanks?|thank you|super|danke|gracias|merci|for (?:me|us)|für (?:mich|uns)|para mí)[,.! ]+)*"
-    r"(?:(?:good|great|nice) idea|gute idee|buena idea|bonne idée|please$|bitte$|por favor$|yes|yep|yeah|yup|sure|ok(?:ay)?|alright|all right|fine|agreed|exactly|right|correct|true|absolutely|definitely"
+    r"^(?:(?:oh|well|hm+|ah|great|good|thanks?|thank you|super|danke|gracias|merci|please|bitte|por favor|for (?:me|us)|für (?:mich|uns)|para mí)[,.! ]+)*"
+    r"(?:(?:good|great|nice) idea|gute idee|buena idea|bonne idée|(?:please|bitte|por favor)(?=[.!]*$)|yes|yep|yeah|yup|sure|ok(?:ay)?|alright|all right|fine|agreed|exactly|right|correct|true|absolutely|definitely"
     r"|of course|certainly|please do|go ahead|do (?:it|that|so)|let's do|sounds good|works for me|perfect|indeed|both"
     r"|ja|jawohl|jo|jep|klar|gern(?:e)?|genau|stimmt|richtig|einverstanden|natürlich|mach (?:das|es)|in ordnung|passt"
     r"|s[ií]|claro|vale|exacto|correcto|de acuerdo|por supuesto|desde luego|hazlo|adelante|perfecto"
