@@ -150,7 +150,8 @@ async def main():
                 await asyncio.sleep(0.05)
         memory = Memoranda(book, Scope("ana", agent_name, thread=thread))
         await Agent(FunctionModel(answer), capabilities=[memory]).run(question)
-        known = shown[0].partition("<memories>")[2].partition("</memories>")[0]
+        # What the profile says is not said again among the memories.
+        known = shown[0].partition("<user_profile>")[2].partition("<episodes>")[0] or shown[0]
         missing = [word for word in words if word not in known]
         assert not missing, (missing, shown[0])
         await memory.close(await book.thread("ana", name=thread, agent=agent_name))

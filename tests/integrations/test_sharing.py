@@ -40,7 +40,10 @@ async def test_a_second_agent_knows_the_profile_and_the_memories_of_a_common_sco
 ) -> None:
     await told(book, Scope("ana", "coach", thread="monday", audience="global"))
     seen = await asked(book)
-    assert "Lives in Boston" in seen and "home] Boston" in seen
+    # The profile and a memory say the same: a context tells it once.
+    assert "home] Boston" in seen and "Lives in Boston" not in seen
+    page = await book.list("ana", types="memory", agent="tutor")
+    assert [str(getattr(record, "content", "")) for record in page.records] == ["Lives in Boston"]
     assert await book.profile.get("ana", agent="tutor") == {"home": "Boston"}
 
 

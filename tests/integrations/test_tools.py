@@ -66,7 +66,7 @@ async def test_refusals_are_texts(book: memoranda.Book) -> None:
         "Not remembered. Key must not be empty.": {"content": "x", "key": " "},
         "Not remembered. Key too long. Maximum 100 characters.": {"content": "x", "key": "k" * 101},
         "Not remembered. Kind 'secret' not allowed. Allowed: preference, fact, instruction, context, "
-        "experience, note.": {"content": "x", "kind": "secret"},
+        "experience, note, commitment.": {"content": "x", "kind": "secret"},
         "Not remembered. Audience 'group' is not possible: this agent is in no group.": {
             "content": "x",
             "audience": "group",

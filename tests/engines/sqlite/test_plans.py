@@ -43,7 +43,11 @@ def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
     text = statement.replace("{ids}", "?,?").replace("{shelves}", "?,?").replace("{slots}", "?,?")
     text = text.replace("{conditions}", DIALECT.conditions(Filter(statuses=frozenset({"active"})))[0])
     named = set(re.findall(r":(\w+)", text))
-    values = dict.fromkeys(named) if named else (None,) * text.count("?")
+    last = 0
+    for number in re.findall(r"\?(\d*)", text):
+        # Without a number of its own, a place comes after the last one.
+        last = max(last, int(number)) if number else last + 1
+    values = dict.fromkeys(named) if named else (None,) * last
     return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
 
 
