@@ -1,4 +1,4 @@
-"""Forms whole talks with answers that were given by hand: ``TALK.json --answers FOLDER [--ask] [--json]``.
+"""Forms whole talks with answers that were given by hand: ``[TALK --answers FOLDER [--ask]] [--data LOCOMO --answers FOLDER]``.
 
 A talk is a JSON file with ``owner``, ``agent``, ``sessions`` and a ``judgement`` that was written before anybody answered: which
 supersessions are right, what must be active at the end, and what must not. Answers are files, one for each question, with what the
@@ -26,7 +26,9 @@ if not __package__:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import memoranda
-from evals.sessions import sessions_of
+from evals.sessions import spoken_sessions
+from evals.strangers import measure
+from evals.told import load
 from memoranda.errors import ModelDown
 from memoranda.formation import run as running
 from memoranda.model.drafts import DroppedPart
@@ -35,6 +37,11 @@ from memoranda.model.memories import Memory
 from memoranda.models.answer_outline import answer_outline
 from memoranda.models.json_answer import Unreadable, read_json
 
+_SETS: Final = Path(__file__).parent / "sets"
+#: The talks that are kept here, each with a folder of runs; the one that was kept apart and opened once.
+_KEPT: Final = _SETS / "forming_trial"
+_APART: Final = "stage/"
+_STRANGERS: Final = (_SETS / "strangers_dev.jsonl", _SETS / "strangers_held.jsonl")
 #: Sessions of the LoCoMo conversation that is formed where ``TALK`` is LoCoMo's file.
 LOCOMO: Final = ("conv-26", 6, "caroline", "friend")
 _ENTRY: Final = re.compile(r"^- \[([mce]\d+),? [^\]]*\] ?(.*)$", re.MULTILINE)
@@ -300,55 +307,82 @@ def talk_of(path: Path) -> dict[str, Any]:
     if isinstance(found, dict):
         return found
     name, number, owner, agent = LOCOMO
-    return {"owner": owner, "agent": agent, "sessions": list(_sessions(path, name, number))}
-
-
-def _sessions(path: Path, name: str, number: int) -> Iterator[dict[str, Any]]:
-    for session in sessions_of(path, name)[:number]:
-        start = session.turns[0].at
-        assert start is not None
-        yield {
-            "thread": str(session.number),
-            "messages": [
-                {
-                    "role": turn.role,
-                    "content": turn.text,
-                    "speaker": turn.speaker,
-                    "at": (turn.at or start).isoformat(),
-                }
-                for turn in session.turns
-            ],
-        }
+    return {"owner": owner, "agent": agent, "sessions": list(spoken_sessions(path, name, number))}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Form the talk, and print the figures, or the name of the next question."""
+    """Form talks, and print the figures, or the name of the next question."""
     parser = argparse.ArgumentParser(prog="python -m evals.forming_trial", description=__doc__)
-    parser.add_argument("talk", type=Path)
-    parser.add_argument("--answers", type=Path, required=True, help="the folder of one run's answers")
+    parser.add_argument("talk", type=Path, nargs="?", help="a talk; without one, all that are kept here")
+    parser.add_argument(
+        "--answers", type=Path, help="the folder of one run's answers; with --data, of all runs"
+    )
+    parser.add_argument("--data", type=Path, help="LoCoMo's file, formed beside the talks that are kept here")
     parser.add_argument("--judgement", type=Path, help="a file with the judgement, where the talk has none")
     parser.add_argument("--ask", action="store_true", help="write the next question without an answer")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
+    if (given.talk is None) is not (given.answers is None or given.data is not None):
+        parser.error("give a talk with --answers, or --data with --answers, or neither")
     os.environ |= {"MEMORANDA_EMBEDDING_USE": "none", "MEMORANDA_FORMING_WINDOW_TOKENS": "500"}
+    try:
+        found = asyncio.run(_all(given) if given.talk is None else _one(given))
+    except Unanswered as exc:
+        print(exc)
+        return 3
+    print(json.dumps(found, indent=2, ensure_ascii=False) if given.json else "\n".join(_lines(found)))
+    return 0
+
+
+async def _one(given: argparse.Namespace) -> dict[str, Any]:
     talk = talk_of(given.talk)
     if given.judgement:
         talk["judgement"] = json.loads(given.judgement.read_text("utf-8"))
     given.answers.mkdir(parents=True, exist_ok=True)
-    try:
-        formed = asyncio.run(form(talk, Answers(given.answers, given.ask)))
-    except Unanswered as exc:
-        print(exc)
-        return 3
-    found = figures(talk, formed)
-    if given.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
-    else:
-        for name, value in found.items():
-            print(f"{name:<22}{len(value) if isinstance(value, list) else value}")
-            for one in value if isinstance(value, list) else ():
-                print(f"    {one}")
-    return 0
+    return figures(talk, await form(talk, Answers(given.answers, given.ask)))
+
+
+async def _all(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the sums over the talks of the trial, those of the talk that was kept apart, and each run."""
+    runs: dict[str, dict[str, Any]] = {}
+    kept = [(one.stem, one, one.with_suffix("")) for one in sorted(_KEPT.glob("*.json"))]
+    for name, file, folder in [*kept, *([("locomo", given.data, given.answers)] if given.data else [])]:
+        for run in sorted(one for one in folder.iterdir() if one.is_dir()):
+            talk = talk_of(file)
+            runs[f"{name}/{run.name}"] = figures(talk, await form(talk, Answers(run)))
+    cases = [case for file in _STRANGERS for case in load(file)]
+    outcomes = [one for one in await measure(cases) if one.expect == "not_as_user"]
+    apart = [one for name, one in runs.items() if name.startswith(_APART)]
+    return {
+        **_sums([one for name, one in runs.items() if not name.startswith(_APART)]),
+        "gullible": len(outcomes),
+        "gullible_kept_unmarked": sum("unmarked" in one.kept for one in outcomes),
+        "gullible_as_user": sum(not one.right for one in outcomes),
+        "apart": _sums(apart),
+        "runs": runs,
+    }
+
+
+def _sums(runs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the figures of several runs together; right is what right answers end."""
+    return {
+        "supersessions_right": sum(one["ended_in_answers"] for one in runs),
+        "supersessions_applied": sum(one["ended_in_book"] for one in runs),
+        "supersessions_wrong": sum(one["supersessions_wrong"] for one in runs),
+        "stale_active": sum(len(one["stale_active"]) for one in runs),
+        "refused_right": sum(len(one["refused"]) for one in runs),
+        "calls": sum(one["calls"] for one in runs),
+    }
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield name
+            yield from (f"  {line}" for line in _lines(value))
+            continue
+        yield f"{name:<22}{len(value) if isinstance(value, list) else value}"
+        yield from (f"    {one}" for one in value) if isinstance(value, list) else ()
 
 
 if __name__ == "__main__":

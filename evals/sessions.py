@@ -44,3 +44,22 @@ def _observed(about: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for who, told in about.items():
         for text, turn in told:
             yield who, str(text), str(turn if isinstance(turn, str) else turn[0])
+
+
+def spoken_sessions(path: Path, name: str, number: int) -> Iterator[dict[str, Any]]:
+    """Yield the first sessions of a LoCoMo conversation as threads with messages."""
+    for session in sessions_of(path, name)[:number]:
+        start = session.turns[0].at
+        assert start is not None
+        yield {
+            "thread": str(session.number),
+            "messages": [
+                {
+                    "role": turn.role,
+                    "content": turn.text,
+                    "speaker": turn.speaker,
+                    "at": (turn.at or start).isoformat(),
+                }
+                for turn in session.turns
+            ],
+        }

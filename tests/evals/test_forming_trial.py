@@ -58,3 +58,14 @@ def test_a_trial_asks_one_question_at_a_time(tmp_path: Path, capsys: pytest.Capt
     assert "was taken" in capsys.readouterr().out
     assert forming_trial.main(talk) == 3
     assert "write 02-episode.answer.txt" in capsys.readouterr().out
+
+
+def test_all_runs_together_end_what_right_answers_end(capsys: pytest.CaptureFixture[str]) -> None:
+    assert forming_trial.main(["--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+
+    for sums in (found, found["apart"]):
+        assert sums["supersessions_applied"] == sums["supersessions_right"] > 30
+        assert sums["supersessions_wrong"] == 0
+    assert found["stale_active"] == found["gullible_kept_unmarked"] == found["gullible_as_user"] == 0
+    assert found["gullible"] == 78 and set(found["runs"]) >= {"support/one", "stage/three"}
