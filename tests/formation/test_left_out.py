@@ -143,3 +143,19 @@ def test_each_code_that_forming_uses_has_words():
 
     assert {"time", "older", "partial", "unsourced"} <= used
     assert used <= set(LEFT_OUT_BECAUSE)
+
+
+async def test_what_a_second_answer_says_nothing_of_stays_told(clock: HandClock):
+    def say(request: ModelRequest) -> Said:
+        if request.earlier:
+            return {}
+        return {"memories": [{"no": "content"}], "notes": [{"content": "Lives in Rome"}]}
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        await settle(book, clock)
+        told = [one for part in await thread.formed() for one in part.left_out]
+        assert len(models.asked) > 1 and await known(book) == []
+        assert any(str(one.part).startswith("notes[0]") for one in told)

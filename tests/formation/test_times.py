@@ -284,3 +284,11 @@ def test_no_words_break_it(words):
     for role in Role:
         days = read(words, role)
         assert days is None or days.first < days.after
+
+
+@pytest.mark.parametrize("words", ["KW 53", "KW 54", "KW 99", "week 99", "semana 60", "KW 0"])
+@pytest.mark.parametrize("role", list(Role))
+def test_a_week_that_a_year_may_not_have_is_read_or_not_and_never_fails(words: str, role: Role) -> None:
+    for year in (2020, 2026, 2027):
+        found = days_said(words, datetime(year, 11, 22, tzinfo=UTC), role)
+        assert found is None or (words == "KW 53" and found.first.isocalendar().week == 53)

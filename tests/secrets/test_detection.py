@@ -76,3 +76,17 @@ def test_text_without_digits_and_telling_words_costs_next_to_nothing() -> None:
     for _ in range(rounds):
         assert find_secrets(plain) == []
     assert (time.process_time() - started) / rounds < 0.0005
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u2009", "\u2013", "\u00a0", "\ufeff"])
+def test_a_card_in_groups_that_signs_part_which_do_not_show_is_found(sign: str) -> None:
+    number = sign.join(("4539", "5787", "6362", "1486"))
+    assert [(one.kind, one.start, one.end) for one in find_secrets(f"Pays with card {number}.")] == [
+        (SecretClass.CARD, 15, 15 + len(number))
+    ]
+
+
+@pytest.mark.parametrize("first", [0xFF10, 0x0660, 0x06F0])
+def test_a_card_in_digits_of_another_script_is_found(first: int) -> None:
+    number = "".join(chr(first + int(one)) for one in "4539578763621486")
+    assert [one.kind for one in find_secrets(f"card {number}")] == [SecretClass.CARD]

@@ -35,6 +35,12 @@ _NUMBERED: Final = (
 _OF_LETTERS: Final = ("hf_", "npm_", "AKIA", "ASIA", "ghp_", "gho_", "ghs_")
 #: The fewest characters without a space that may hold a provider's key.
 _RUN: Final = 19
+#: Digits of other scripts, and signs that do not show or look like a space or a hyphen, for the reading of numbers.
+_AS_NUMBERS: Final = {
+    **{first + place: str(place) for first in (0xFF10, 0x0660, 0x06F0, 0x0966) for place in range(10)},
+    **dict.fromkeys((0xAD, *range(0x2000, 0x2010), 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF), " "),
+    **dict.fromkeys((*range(0x2010, 0x2016), 0x2212, 0xFF0D), "-"),
+}
 #: The fewest digits of a text with a card, and with an international account number.
 _CARD_DIGITS, _IBAN_DIGITS = 13, 10
 
@@ -45,7 +51,10 @@ def find_secrets(text: str) -> list[Secret]:
     if len(folded) != len(text):
         # A letter that becomes two in lower case would move every place after it.
         folded = "".join(one if len(one) == 1 else "?" for one in map(str.lower, text))
-    digits = sum(map(text.count, "0123456789"))
+    numbers, folded_numbers = text, folded
+    if not text.isascii():
+        numbers, folded_numbers = text.translate(_AS_NUMBERS), folded.translate(_AS_NUMBERS)
+    digits = sum(map(numbers.count, "0123456789"))
     found: list[Secret] = []
     starts = starts_of_names(folded, digits=digits > 0)
     run = len(text) >= _RUN and (digits or _has(_OF_LETTERS, text))
@@ -59,11 +68,11 @@ def find_secrets(text: str) -> list[Secret]:
     if run:
         found += shaped(text)
     if digits >= _IBAN_DIGITS:
-        found += ibans(text, folded)
+        found += ibans(numbers, folded_numbers)
     if digits >= _CARD_DIGITS:
-        found += cards(text, folded)
+        found += cards(numbers, folded_numbers)
     if digits and _has(_NUMBERED, folded):
-        found += numbered(text, folded)
+        found += numbered(numbers, folded_numbers)
     return united(found) if len(found) > 1 else found
 
 

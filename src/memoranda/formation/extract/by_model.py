@@ -164,6 +164,15 @@ class _AnswerReader:
         return None
 
 
+#: Part of an answer → the field of what was read.
+_FIELDS: Final = {
+    "notes": "notes",
+    "repeats": "confirmations",
+    "retracts": "taken_back",
+    "patches": "patches",
+    "experience": "experience",
+    "episode": "episode",
+}
 #: How often a model is asked to correct its answer.
 MOST_CORRECTIONS: Final = 2
 #: The most faults that are sent back to the model.
@@ -276,8 +285,21 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
     asked_once = [one for one in first.left_out if one.once]
     # As many as the newer answer did not correct stay refused.
     refused_still = asked_once[max(_ended(merged) - _ended(first), 0) :]
-    left_out = (*(one for one in first.left_out if not one.mendable), *refused_still, *again.left_out)
+    # So does what the newer answer says nothing of.
+    unanswered = [
+        one for one in first.left_out if one.mendable and not one.once and not _grew(one, first, merged)
+    ]
+    kept = [one for one in first.left_out if not one.mendable]
+    left_out = (*kept, *refused_still, *unanswered, *again.left_out)
     return merged.model_copy(update={"left_out": tuple(dict.fromkeys(left_out))})
+
+
+def _grew(left: DroppedPart, first: Formed, merged: Formed) -> bool:
+    """True if a newer answer added something to the part of an answer that had a fault."""
+    name = _FIELDS.get(_part(left))
+    if name is None:
+        return merged.model_copy(update={"left_out": ()}) != first.model_copy(update={"left_out": ()})
+    return bool(getattr(merged, name) != getattr(first, name))
 
 
 def _ended(formed: Formed) -> int:

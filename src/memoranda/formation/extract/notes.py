@@ -337,8 +337,13 @@ def document_of(memory: Memory, schema: str | None = None) -> dict[str, Any] | N
 
 def requested_schema(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:
     """Return the schema with that name and update mode, if the prompt asked for it."""
-    if not isinstance(name, str) or name not in prompt.asked:
+    if not isinstance(name, str):
         return None
+    if name not in prompt.asked:
+        alike = [one for one in prompt.asked if one.casefold() == name.strip().casefold()]
+        if len(alike) != 1:
+            return None
+        name = alike[0]
     schema = prompt.reading.due(name)
     return schema if schema is not None and schema.update_mode == mode else None
 

@@ -125,12 +125,14 @@ def _calendar_week(found: re.Match[str], saying: Saying) -> DaySpan | None:
         return period(date.fromisocalendar(int(found["year"]), week, 1), "week")
     weeks = [
         period(date.fromisocalendar(year, week, 1), "week")
+        # Not every year has a 53rd week.
         for year in range(today.year - 1, today.year + 2)
         if week <= date(year, 12, 28).isocalendar().week
     ]
     if saying.is_future:
         return next((one for one in weeks if one.after > today), None)
-    return [one for one in weeks if one.first <= today][-1]
+    begun = [one for one in weeks if one.first <= today]
+    return begun[-1] if begun else None
 
 
 @form(r"Y:(\d+)|U:year (?:AT )?Y:(\d+)")
