@@ -12,7 +12,7 @@ from memoranda.model.changes import Confirm, Remember
 from memoranda.model.drafts import Confirmation, Draft, Formed
 from memoranda.model.memories import Cardinality, Cited, Memory
 from memoranda.model.records import EVERYONE, Audience, Trust
-from memoranda.model.values import new_id
+from memoranda.model.values import DATA_DEPTH, new_id
 from memoranda.testing.builders import ANN, START, a_memory
 from tests.formation.readings import THREAD, at_once, talk
 
@@ -257,3 +257,13 @@ def test_what_is_said_again_brings_its_words_along():
     for change in (by_note, by_name):
         assert isinstance(change, Confirm)
         assert (change.sources, change.quotes) == ((READING.new[0].id,), quoted)
+
+
+def test_a_document_too_deep_for_a_memory_is_left_out_and_the_other_notes_stay():
+    deep: Any = "tea"
+    for _ in range(DATA_DEPTH):
+        deep = {"a": deep}
+    found = settled(note("Likes tea", schema_name="Deep", data=deep), note("Likes coffee"))
+
+    assert [one.content for one in remembered(found)] == ["Likes coffee"]
+    assert [(one.part, one.code) for one in found.left_out] == [("notes[0]", "invalid")]

@@ -8,12 +8,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pydantic import ValidationError
+
 from memoranda.formation.owner_names import owner_names
 from memoranda.formation.replacement import reason_against
 from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.drafts import Confirmation, Draft, DroppedPart, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
 from memoranda.model.records import COMMITMENT, STRANGERS, Audience, AudienceKind, Limits, View, lowest
+from memoranda.model.values import refused
 from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import same_statement
@@ -113,7 +116,12 @@ class Merger:
 
     def _merge(self, place: int, draft: Draft) -> None:
         at = f"notes[{place}]"
-        memory = self._memory(place, draft)
+        try:
+            memory = self._memory(place, draft)
+        except ValidationError as exc:
+            # With its schema's name and its sources around it, a document may be nested too deep or too large.
+            self._left_out(at, "invalid", str(refused(exc)))
+            return
         if memory.id in self._ids or self._said_and_dropped(memory):
             return
         if any(_same_memory(memory, late) for late in self._state.late):
