@@ -328,3 +328,15 @@ def test_whatever_a_model_gives_only_what_was_shown_is_named(value):
     assert {one.memory for one in found.confirmations} <= held
     assert json.loads(found.model_dump_json()) is not None
     assert all(isinstance(made.cited[0].message, UUID) for made in found.notes)
+
+
+@pytest.mark.parametrize("part", ["notes", "patches", "experience", "episode", "title", "operations"])
+def test_a_part_that_is_text_of_deeply_nested_json_costs_that_part_alone(part: str):
+    deep = '[{"op": "add", "path": "/name", "value": ' + '{"a": ' * 900 + "1" + "}" * 900 + "}]"
+    patch = {"schema": "Profile", "operations": deep, "sources": ["m2"]}
+    found = formed(
+        TEA, {"notes": [note()], **({"patches": [patch]} if part == "operations" else {part: deep})}
+    )
+
+    assert [one.content for one in found.notes] == ([] if part == "notes" else ["Likes green tea"])
+    assert part == "title" or found.left_out

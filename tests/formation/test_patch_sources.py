@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memoranda.book import Book
+from memoranda.formation.extract.by_model import read_answer
+from memoranda.formation.extract.prompt import compose
+from memoranda.model.drafts import WantedSchema
 from memoranda.model.profiles import ProfileDocument
+from memoranda.testing.builders import ANN, START, a_memory
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import ScriptedModels
 from tests.formation.books import opened, settle
+from tests.formation.readings import talk
 
 SAID = (
     "Hello, I'm Dana Okafor.",
@@ -128,3 +135,51 @@ async def test_an_operation_that_nobody_said_costs_no_other(clock: HandClock):
         await settle(book, clock)
         assert set((await document(book)).body) == {"name", "occupation"}
         assert len(models.asked) == 1
+
+
+def test_more_quotes_than_a_patch_keeps_cost_that_patch_and_not_the_answer():
+    hobbies = [f"hobby{place}" for place in range(120)]
+    prompt = compose(talk(("user", f"I like {' '.join(hobbies)}")))
+    assert prompt is not None
+    operations = [
+        {
+            "op": "add",
+            "path": "/interests/-",
+            "value": hobby,
+            "sources": [{"message": "m1", "quote": f"{hobby} {after}"}],
+        }
+        for hobby, after in pairwise(hobbies)
+    ]
+    found = read_answer({"patches": [patch(operations[:80]), patch(operations[80:])]}, prompt)
+
+    assert [len(one.operations) for one in found.patches] == [80]
+    assert [(one.part, one.code) for one in found.left_out] == [("patches[1]", "many")]
+
+
+def test_a_patched_memory_keeps_when_it_happened_and_how_exactly_its_end_is_known():
+    schema = WantedSchema(
+        name="Trip",
+        update_mode="insert",
+        parameters={
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "hotel": {"type": "string"}},
+        },
+    )
+    held = a_memory(
+        ANN,
+        "Ann goes to Lisbon",
+        data={"schema": "Trip", "document": {"city": "Lisbon"}},
+        happened="2026-05-07",
+        valid_to=START + timedelta(days=9),
+        valid_to_granularity="day",
+    )
+    reading = talk(("user", "The hotel in Lisbon is the Avenida"), schemas=(schema,), candidates=(held,))
+    prompt = compose(reading)
+    assert prompt is not None
+    operation = {"op": "add", "path": "/hotel", "value": "Avenida"}
+    (draft,) = read_answer(
+        {"patches": [{"memory": "c1", "operations": [operation], "sources": ["m1"]}]}, prompt
+    ).notes
+
+    assert (draft.happened, draft.valid_to) == (held.happened, held.valid_to)
+    assert draft.valid_to_granularity == held.valid_to_granularity == "day"

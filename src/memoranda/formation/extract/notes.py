@@ -22,7 +22,7 @@ from memoranda.formation.extract.citations import (
 )
 from memoranda.formation.extract.commitments import Commitments
 from memoranda.formation.extract.dated_content import dated
-from memoranda.formation.extract.prompt import Prompt
+from memoranda.formation.extract.prompt import Prompt, document_of
 from memoranda.formation.extract.said_times import times_of
 from memoranda.formation.owner_names import owner_names
 from memoranda.formation.replacement import reason_against
@@ -325,14 +325,6 @@ def _only_other_speaker(cited: Sourced) -> str | None:
     """Return the speaker of a note without a subject if only people other than the owner said it."""
     speakers = [other_speaker(message) for message, _ in from_user(cited)]
     return speakers[0] if speakers and None not in speakers else None
-
-
-def document_of(memory: Memory, schema: str | None = None) -> dict[str, Any] | None:
-    """Return the document of a memory that follows a schema, or None; ``schema`` names the only one that counts."""
-    data = memory.data if isinstance(memory.data, dict) else {}
-    document = data.get("document")
-    named = isinstance(data.get("schema"), str) and schema in (None, data["schema"])
-    return document if named and isinstance(document, dict) else None
 
 
 def requested_schema(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:

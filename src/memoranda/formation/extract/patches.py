@@ -16,11 +16,11 @@ from memoranda.formation.extract.citations import (
     Sourced,
     from_user,
 )
-from memoranda.formation.extract.notes import document_of, requested_schema
-from memoranda.formation.extract.prompt import Prompt
+from memoranda.formation.extract.notes import requested_schema
+from memoranda.formation.extract.prompt import Prompt, document_of, own_key
 from memoranda.formation.schemas.definitions import schema_of
 from memoranda.formation.schemas.json_patch import OPERATIONS, apply_patch
-from memoranda.formation.schemas.json_values import InvalidJson, printable, read_json
+from memoranda.formation.schemas.json_values import pointer_to, printable
 from memoranda.formation.schemas.validation import Shape
 from memoranda.model.drafts import Draft, ProfilePatch, WantedSchema
 from memoranda.model.memories import Cited, Memory
@@ -31,7 +31,7 @@ from memoranda.text.similarity import coverage
 
 #: A message bears what an operation writes if it covers at least this share of it.
 _BEARS: Final = 0.5
-#: The most messages that all operations of a patch cite.
+#: The most quotes and messages that all operations of a patch cite.
 _MOST_CITED: Final = 100
 
 
@@ -121,18 +121,17 @@ class PatchReader:
         document = shape.completed(apply_patch(before, patch.operations, shape).document)
         messages = {message.id: message for message in self._prompt.messages.values()}
         said = [messages[one.message] for one in patch.cited.values()]
-        key = memory.key
-        if key is not None and memory.subject is not None:
-            key = key.removeprefix(f"{memory.subject}: ")
         return Draft(
             content=reworded(memory.content, before, document)[: self._limits.content_length],
             kind=memory.kind,
-            key=key,
+            key=own_key(memory),
             subject=memory.subject,
             cardinality=memory.cardinality,
             applies_when=memory.applies_when,
             tags=memory.tags,
             valid_to=memory.valid_to,
+            valid_to_granularity=memory.valid_to_granularity,
+            happened=memory.happened,
             supersedes=(memory.id,),
             schema_name=patch.schema.name,
             data=document,
@@ -149,12 +148,6 @@ class PatchReader:
     ) -> Iterator[tuple[int, dict[str, Any], Sourced]]:
         """Yield the operations that the user's own words bear, with their places and sources."""
         operations = given.get("operations")
-        if isinstance(operations, str):
-            try:
-                operations = read_json(operations)
-            except InvalidJson as exc:
-                self._problems.add(at, "patch", f"operations {exc}", mendable=True)
-                return
         if operations in (None, []):
             return
         if not isinstance(operations, list) or len(operations) > OPERATIONS:
@@ -213,11 +206,9 @@ class PatchReader:
         body, pinned = self._shown(patch)
         earlier = len(patch.operations)
         operations = [*patch.operations, *(operation for _, operation, _ in kept)]
-        messages = {one.message for _, _, cited in kept for _, one in cited} | {
-            message for message, _ in patch.cited
-        }
-        if len(messages) > _MOST_CITED:
-            self._problems.add(at, "many", f"the patches of a document cite at most {_MOST_CITED} messages")
+        cited = {(one.message, one.quote) for _, _, sourced in kept for _, one in sourced}
+        if len(cited | patch.cited.keys()) > _MOST_CITED:
+            self._problems.add(at, "many", f"the patches of a document cite at most {_MOST_CITED} sources")
             return False
         patched = apply_patch(body, operations, schema_of(patch.schema).shape, pinned=pinned)
         for mendable, fault in (
@@ -279,7 +270,7 @@ def fitted(operation: dict[str, Any], shape: Shape) -> dict[str, Any] | None:
         return fitted({**operation, "path": "/" + "/".join(rest)}, shape)
     if name is None:
         return None
-    path = "/" + "/".join((name.replace("~", "~0").replace("/", "~1"), *rest))
+    path = "/".join((pointer_to((name,)), *rest))
     value = operation.get("value")
     if not rest and shape.types_at((name,)) - {"null"} == {"array"} and isinstance(value, (str, int, float)):
         if operation.get("op") == "add":

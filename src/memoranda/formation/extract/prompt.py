@@ -234,32 +234,37 @@ def _memory_label(memory: Memory) -> list[str]:
     label += validity_words(memory)
     label += [] if memory.happened is None else [happened_words(memory.happened)]
     label.append(memory.kind)
-    label += [] if memory.key is None else [f"key: {in_quotes(_own_key(memory))}"]
+    key = own_key(memory)
+    label += [] if key is None else [f"key: {in_quotes(key)}"]
     label += [] if memory.subject is None else [f"about {in_quotes(memory.subject)}"]
     if memory.trust in STRANGERS:
         label.append(f"from {memory.trust.value}")
     return [", ".join(label)]
 
 
-def _own_key(memory: Memory) -> str:
+def own_key(memory: Memory) -> str | None:
     """Return a memory's key as a model gives it: without the subject before it."""
-    key = memory.key or ""
-    return key if memory.subject is None else key.removeprefix(f"{memory.subject}: ")
+    key = memory.key
+    return key if key is None or memory.subject is None else key.removeprefix(f"{memory.subject}: ")
 
 
 def _memory_text(memory: Memory, reading: Reading) -> str:
     """Return a memory's words, and its document as JSON if it has one that may be patched now."""
     applies = f" (applies when: {memory.applies_when})" if memory.applies_when else ""
+    document = document_of(memory)
+    if document is not None and reading.due(memory.data["schema"]) is not None:
+        shown = json.dumps(document, ensure_ascii=False)
+        if len(shown) <= _DOCUMENT:
+            return f"{memory.content}{applies} {memory.data['schema']}: {shown}"
+    return memory.content + applies
+
+
+def document_of(memory: Memory, schema: str | None = None) -> dict[str, Any] | None:
+    """Return the document of a memory that follows a schema, or None; ``schema`` names the only one that counts."""
     data = memory.data if isinstance(memory.data, dict) else {}
-    schema, document = data.get("schema"), data.get("document")
-    if not isinstance(schema, str) or not isinstance(document, dict) or reading.due(schema) is None:
-        return memory.content + applies
-    shown = json.dumps(document, ensure_ascii=False)
-    return (
-        f"{memory.content}{applies} {schema}: {shown}"
-        if len(shown) <= _DOCUMENT
-        else memory.content + applies
-    )
+    document = data.get("document")
+    named = isinstance(data.get("schema"), str) and schema in (None, data["schema"])
+    return document if named and isinstance(document, dict) else None
 
 
 def _block(tag: str, entries: Iterable[str]) -> str:

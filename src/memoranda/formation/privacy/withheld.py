@@ -77,8 +77,8 @@ class Withheld:
         """
         shown: dict[str, Any] = self.masked(dict(given))
         if part == "patches":
-            operations = _operations(given.get("operations"))
-            if not operations:
+            operations = given.get("operations")
+            if not isinstance(operations, list) or not operations:
                 return shown
             kept = [
                 one
@@ -130,16 +130,6 @@ def _told(given: Mapping[str, Any], text: str) -> str:
     """Return the statement of a note with its key, which may tell what the value is."""
     key = given.get("key")
     return f"{key}: {text}" if isinstance(key, str) and MASK.search(text) else text
-
-
-def _operations(given: Any) -> list[Any]:
-    """Return a list of operations, read from JSON if it is a text; an empty list of anything else."""
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            return []
-    return given if isinstance(given, list) else []
 
 
 def _written(operation: Mapping[str, Any]) -> str:

@@ -143,11 +143,12 @@ def type_of(value: Any) -> str:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON text; refuse texts that two parsers could read differently."""
+    """Parse JSON text; refuse texts that two parsers could read differently, and values that cannot be stored."""
     if len(text) > DATA_BYTES:
         raise InvalidJson(f"has {len(text)} characters; at most {DATA_BYTES}")
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_reject_constant)
+        found = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_reject_constant)
+        return Copier().copy(found)
     except InvalidJson:
         raise
     except (ValueError, RecursionError) as exc:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, Final, get_args
 
+from memoranda.formation.schemas.json_values import InvalidJson, pointer_to, read_json
 from memoranda.model.experience_lines import ExperienceField
 
 #: Other names of each field, without signs and in small letters.
@@ -68,6 +69,16 @@ def meant(name: Any, names: Mapping[str, str]) -> str | None:
     return next(
         (one for one, others in names.items() if given == plain(one) or given in others.split()), None
     )
+
+
+def parsed(given: Any) -> Any:
+    """Return the value of a text that is JSON itself; anything else as it is."""
+    if not isinstance(given, str) or not given.lstrip().startswith(("{", "[")):
+        return given
+    try:
+        return read_json(given)
+    except InvalidJson:
+        return given
 
 
 def entries(part: str, given: Any, schema: str | None) -> Iterator[Any]:
@@ -218,7 +229,7 @@ def patch(given: Mapping[Any, Any], schema: str | None) -> dict[str, Any]:
         found["schema"] = schema
     if found.get("memory") is not None:
         found["memory"] = _handle(found["memory"], "c") or found["memory"]
-    operations = found.get("operations")
+    operations = parsed(found.get("operations"))
     if isinstance(operations, Mapping):
         operations = [operations] if "op" in operations else [*_of_fields(operations)]
     if isinstance(operations, list):
@@ -251,7 +262,7 @@ def with_fields(patch: Any, shown: Container[str]) -> Any:
 def _of_fields(fields: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
     """Yield the operations that set fields; the items of a list are added to it."""
     for name, inner in fields.items():
-        path = "/" + str(name).replace("~", "~0").replace("/", "~1")
+        path = pointer_to((str(name),))
         if isinstance(inner, list):
             yield from ({"op": "add", "path": f"{path}/-", "value": one} for one in inner)
         else:

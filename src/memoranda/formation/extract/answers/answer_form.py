@@ -9,13 +9,13 @@ from typing import Any, Final
 from memoranda.formation.extract.answers.answer_entries import (
     entries,
     meant,
+    parsed,
     patch,
     patches,
     plain,
     with_fields,
 )
 from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, PROFILE
-from memoranda.formation.schemas.json_values import InvalidJson, read_json
 from memoranda.model.drafts import WantedSchema
 from memoranda.model.messages import Outcome
 
@@ -72,7 +72,7 @@ def canonical_answer(given: Any, schemas: Iterable[WantedSchema], shown: Contain
     if not parts and given:
         unread.append("the whole answer")
     for name, value in parts.items():
-        inner = _parsed(value)
+        inner = parsed(value)
         part, schema = _part_of(name, modes)
         if part is None:
             remark = plain(name) in _REMARKS or not _has_content(inner)
@@ -96,7 +96,7 @@ def _unwrapped(given: Any, modes: Mapping[str, str]) -> Mapping[Any, Any]:
     """Return the object with the parts: without wrappers around it, and of a bare list the part that it is."""
     inner = given
     for _ in range(_MOST_WRAPPERS):
-        inner = _parsed(inner)
+        inner = parsed(inner)
         if isinstance(inner, list):
             inner = inner[0] if len(inner) == 1 and not _bare(inner) else _bare(inner)
         if not isinstance(inner, Mapping):
@@ -105,22 +105,12 @@ def _unwrapped(given: Any, modes: Mapping[str, str]) -> Mapping[Any, Any]:
             return inner
         if "content" in inner and "sources" in inner:
             return {"notes": [inner]}
-        found = [_parsed(one) for name, one in inner.items() if plain(name) not in _REMARKS]
+        found = [parsed(one) for name, one in inner.items() if plain(name) not in _REMARKS]
         wrapped = [one for one in found if _has_content(one)]
         if len(wrapped) != 1:
             break
         inner = wrapped[0]
     return given if isinstance(given, Mapping) else {}
-
-
-def _parsed(given: Any) -> Any:
-    """Return the value of a text that is JSON itself; anything else as it is."""
-    if not isinstance(given, str) or not given.lstrip().startswith(("{", "[")):
-        return given
-    try:
-        return read_json(given)
-    except InvalidJson:
-        return given
 
 
 def _is_answer(given: Any, modes: Mapping[str, str]) -> bool:
