@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -158,7 +159,7 @@ class ModelCalls:
         """Return what the model extracts from a portion; stored answers are used before the model is asked again."""
         prompt = _prompt(portion)
         while True:
-            state = evaluate_answers(prompt, portion.answers, limits)
+            state = await asyncio.to_thread(evaluate_answers, prompt, portion.answers, limits)
             if state.formed is not None and not state.faults:
                 return portion, state.formed
             if state.refused or (portion.answers and not state.faults):
