@@ -138,6 +138,12 @@ _KEPT_PART: Final = 4
 WindowStart = Callable[[Sequence[Message], int], int]
 
 
+async def wants_episode(reader: ThreadReader, thread: Thread) -> bool:
+    """True if a thread gets an episode when it ends."""
+    due = await reader.schemas(thread.agent, {"close"})
+    return any(schema.due and schema.name == EPISODE.name for schema in due)
+
+
 class Closer:
     """Records episodes of closed threads and summaries of long ones."""
 
@@ -165,10 +171,8 @@ class Closer:
 
     async def _close(self, thread: Thread, era: UUID | None) -> None:
         """Record the episode of a finished thread if it has none, and mark the thread's end as processed."""
-        due = await self._reader.schemas(thread.agent, {"close"})
-        wanted = any(schema.due and schema.name == EPISODE.name for schema in due)
         episode = None
-        if wanted and await self.needs_episode(thread):
+        if await wants_episode(self._reader, thread) and await self.needs_episode(thread):
             episode = _episode_at_end(await self._reader.excerpt(thread, 0))
         operation = _close_operation(thread)
         await self._door.write(

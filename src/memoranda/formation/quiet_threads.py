@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.door import Door
-from memoranda.formation.close import episode_by_rules
+from memoranda.formation.close import episode_by_rules, wants_episode
 from memoranda.formation.extract.summary import title_by_rules
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, with_schema_due, writing_view
 from memoranda.formation.privacy.withheld import NOT_KEPT, without_unwanted
@@ -99,9 +99,7 @@ class QuietThreads:
 
     async def unreported(self, thread: Thread) -> Excerpt | None:
         """Return the messages of a running thread that no episode covers; None if no episode is due for them."""
-        due = await self._reader.schemas(thread.agent, {"close"})
-        wanted = any(schema.due and schema.name == EPISODE.name for schema in due)
-        if not wanted or thread.status is not ThreadStatus.RUNNING:
+        if thread.status is not ThreadStatus.RUNNING or not await wants_episode(self._reader, thread):
             return None
         excerpt = await self._reader.excerpt(thread, 0)
         covered = _covered(excerpt.new, await self._reader.episodes(thread))
@@ -135,8 +133,7 @@ class QuietThreads:
         running = reading.thread.status is ThreadStatus.RUNNING
         if not running or not any(message.role == "user" for message in reading.new):
             return reading
-        due = await self._reader.schemas(reading.thread.agent, {"close"})
-        if not any(schema.due and schema.name == EPISODE.name for schema in due):
+        if not await wants_episode(self._reader, reading.thread):
             return reading
         return with_schema_due(reading, EPISODE.name).model_copy(update={"prepares_episode": True})
 

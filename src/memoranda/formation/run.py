@@ -17,7 +17,7 @@ from memoranda.formation.agent_limits import limits_for_agent
 from memoranda.formation.close import Closer
 from memoranda.formation.experience_writer import ExperienceWriter
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories, with_ended
-from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
+from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage, reform_start
 from memoranda.formation.extract.prompt import compose
 from memoranda.formation.extract.summary import title_by_rules
 from memoranda.formation.formation_settings import QUIET, FormingSettings
@@ -46,7 +46,7 @@ from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import NO_ROOM, Expect, Job, JobDraft, MarkFormed, Postponed
 from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.messages import EpisodeDraft, Outcome, Thread, ThreadStatus
-from memoranda.model.profiles import Trigger
+from memoranda.model.profiles import Agent, Trigger
 from memoranda.model.records import CAPS
 from memoranda.ports import Clock
 
@@ -68,6 +68,8 @@ class _Run:
 
     job: Job
     settings: FormingSettings
+    #: The door with the limits of the thread's agent.
+    door: Door
     #: The prefix of all operation ids of this run.
     name: str
     #: True if the watermark does not move: the thread is formed again, or closed.
@@ -113,8 +115,8 @@ class FormationRunner:
         started = await self._start(job)
         if started is None:
             return
-        thread, settings = started
-        run = _Run(job, settings, f"form:{thread.id}")
+        thread, settings, door = started
+        run = _Run(job, settings, door, f"form:{thread.id}")
         whole = await self._form_portions(run, thread, thread.formed_through)
         formed = await self._thread(job)
         if formed is None:
@@ -128,19 +130,17 @@ class FormationRunner:
         started = await self._start(job)
         if started is None:
             return
-        thread, settings = started
+        thread, settings, door = started
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
-        # An interrupted reform continues where it was.
-        after = (job.kept or {}).get("after")
-        run = _Run(job, settings, name, again=True)
-        await self._form_portions(run, thread, after if isinstance(after, int) else 0)
+        run = _Run(job, settings, door, name, again=True)
+        await self._form_portions(run, thread, reform_start(job))
 
     async def report_quiet(self, job: Job) -> None:
         """Record the episode of a running thread that nobody closed and that has been quiet for long."""
         started = await self._start(job)
         if started is None:
             return
-        thread, settings = started
+        thread, settings, door = started
         if not settings.episode_after_hours:
             return
         hours = settings.episode_after_hours
@@ -148,7 +148,7 @@ class FormationRunner:
             due = part.new[-1].recorded_at + timedelta(hours=hours)
             if part is parts[-1] and due > self._clock():
                 raise Postponed("the thread is not quiet any more; its episode waits", until=due)
-            await self._report(_Run(job, settings, ""), part)
+            await self._report(_Run(job, settings, door, ""), part)
 
     async def _report(self, run: _Run, part: Excerpt) -> None:
         """Record the episode of a part of a thread: the prepared one, a model's, or one by rules."""
@@ -170,16 +170,17 @@ class FormationRunner:
             await self._report(run, part)
         return replace(excerpt, thread=(await self._thread(run.job) or excerpt.thread).changed(prepared=None))
 
-    async def _start(self, job: Job) -> tuple[Thread, FormingSettings] | None:
-        """Return a job's thread and the settings for it; None if the thread was deleted or formation is off."""
+    async def _start(self, job: Job) -> tuple[Thread, FormingSettings, Door] | None:
+        """Return a job's thread with its settings and its door; None if the thread was deleted or formation is off."""
         thread = await self._thread(job)
         if thread is None:
             return None
-        settings = self._settings.for_agent(await self._reader.agent(thread.agent))
+        agent = await self._reader.agent(thread.agent)
+        settings = self._settings.for_agent(agent)
         if not settings.enabled:
             return None
         await self._who_forms.check(thread.owner.tenant, thread.agent)
-        return thread, settings
+        return thread, settings, self._door_of(agent)
 
     async def _thread(self, job: Job) -> Thread | None:
         return None if job.owner is None else await self._reader.thread(job.owner, UUID(job.key))
@@ -246,7 +247,7 @@ class FormationRunner:
     ) -> Reading:
         """Return the data of a prompt for an excerpt, with the kinds that its agent keeps, still without memories."""
         bare = await self._reader.reading(excerpt, schemas, now, run.settings.language)
-        return bare.model_copy(update={"kinds": (await self._door_of(excerpt.thread)).limits.kinds})
+        return bare.model_copy(update={"kinds": run.door.limits.kinds})
 
     async def _close(self, run: _Run, thread: Thread) -> None:
         """Ask the model for what is due at a thread's close, such as its episode, from the newest messages."""
@@ -304,7 +305,7 @@ class FormationRunner:
         return reading
 
     async def _extract(self, run: _Run, portion: Portion) -> tuple[Portion, Formed]:
-        limits = (await self._door_of(portion.reading.thread)).limits
+        limits = run.door.limits
         if self._model_calls is None:
             texts = await self._reader.source_texts(portion.reading)
             formed = await asyncio.to_thread(formed_by_rules, portion.reading, limits, texts)
@@ -312,10 +313,10 @@ class FormationRunner:
             return Portion(after=portion.after, reading=ended, budget=portion.budget), formed
         return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage, limits)
 
-    async def _door_of(self, thread: Thread) -> Door:
-        """Return the door with the limits of a thread's agent; a run writes the results of a whole conversation."""
+    def _door_of(self, agent: Agent | None) -> Door:
+        """Return the door with an agent's limits; a run writes the results of a whole conversation."""
         wide = self._door.limits
-        limits = limits_for_agent(wide, await self._reader.agent(thread.agent))
+        limits = limits_for_agent(wide, agent)
         if limits is wide:
             return self._door
         return self._door.within(limits.model_copy(update={"writes_per_run": wide.writes_per_run}))
@@ -326,15 +327,14 @@ class FormationRunner:
         mark = None if run.again else mark_of(reading, formed, portion.after)
         if reading.prepares_episode:
             formed = formed.model_copy(update={"episode": None})
-        door = await self._door_of(reading.thread)
         await self._who_forms.claim(reading.thread.owner.tenant, reading.thread.agent)
         for _ in range(_TRIES):
             current = await self._reader.current_records(reading, formed)
-            made = reconcile(formed, reading, current, limits=door.limits, run=run.operation(portion))
+            made = reconcile(formed, reading, current, limits=run.door.limits, run=run.operation(portion))
             try:
                 learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
                 await self._experience.write(portion, made, current, learning)
-                await self._write(door, run, portion, made, mark)
+                await self._write(run, portion, made, mark)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
                 if not run.again and (latest is None or latest.formed_through != portion.after):
@@ -360,9 +360,7 @@ class FormationRunner:
             return ()
         return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
 
-    async def _write(
-        self, door: Door, run: _Run, portion: Portion, made: Reconciled, mark: MarkFormed | None
-    ) -> None:
+    async def _write(self, run: _Run, portion: Portion, made: Reconciled, mark: MarkFormed | None) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
         changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
@@ -370,7 +368,7 @@ class FormationRunner:
         operation, left_out = run.operation(portion), [*made.left_out]
         while changes:
             try:
-                await door.write(
+                await run.door.write(
                     reading.thread.owner,
                     writing_view(reading.thread),
                     ACTOR,
