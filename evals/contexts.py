@@ -1,4 +1,4 @@
-"""How often a context holds what a question asks for, formed and raw: ``--data PATH [--half HALF] [--json]``.
+"""Shares of contexts that have the words of the answer, with memories and without: ``--data PATH [--half HALF] [--json]``.
 
 A book is filled with each of LoCoMo's conversations twice: *raw*, its turns alone; and *formed*, the turns with the annotators'
 observations as memories, each with the turn that it comes from. Every question of categories 1 to 4 is asked word for word, and
@@ -93,13 +93,13 @@ def _word(year: int = 0, month: int = 0, day: int = 0) -> str:
 
 
 def _words_of(moment: date) -> list[str]:
-    """Return the words that a day gives: itself, its day in any year, its month and its year."""
+    """Return the words that stand for a day: the whole date, the date without its year, its month and its year."""
     year, month, day = moment.year, moment.month, moment.day
     return [_word(year, month, day), _word(0, month, day), _word(year, month), str(year)]
 
 
 def dates_in(text: str) -> Iterator[str]:
-    """Yield the words of all dates in a context, written or meant."""
+    """Yield the words of all dates in a context, also of those that relative words mean."""
     at: date | None = None
     for line in text.split("\n"):
         if label := _LABEL.match(line):
@@ -207,7 +207,7 @@ async def remember_observations(
 
 @dataclass(frozen=True, slots=True)
 class Bait:
-    """A context for a statement that should be gone."""
+    """A context for a statement that no longer holds."""
 
     way: str
     budget: int
@@ -215,7 +215,7 @@ class Bait:
 
 
 async def baits(data: Path, budgets: Sequence[int]) -> list[Bait]:
-    """Form our own conversations by rules, or not at all, and ask for what should be gone."""
+    """Fill books with our own conversations, formed by rules or unformed, and ask for statements that no longer hold."""
     items = [item for item in json.loads(data.read_text("utf-8"))["items"] if item["gone"]]
     found = []
     for way in WAYS:
@@ -236,7 +236,7 @@ async def baits(data: Path, budgets: Sequence[int]) -> list[Bait]:
 
 
 def _is_stale(made: Context, value: str, turns: Sequence[str]) -> bool:
-    """True if a value stands in a context as something that holds. The last turn that names it is the one that ends it."""
+    """True if a context shows a value as still valid; the last turn that names the value is the one that ends it."""
     ends = next((turn for turn in reversed(turns) if coverage(value, turn) == 1), None)
     return any(
         coverage(value, one.text) == 1 and not any(mark in one.label for mark in MARKS.values())
@@ -293,7 +293,7 @@ def lines(found: Mapping[str, Any]) -> list[str]:
 
 
 async def measured(data: Path | None, budgets: Sequence[int], only: Sequence[str]) -> dict[str, Any]:
-    """Ask all questions of the chosen conversations, and for all statements that should be gone."""
+    """Ask all questions of the chosen conversations, and ask for all statements that no longer hold."""
     asked: list[Asked] = []
     corpus = None if data is None else load(data)
     for conversation in () if corpus is None else corpus.conversations:

@@ -1,4 +1,4 @@
-"""Quality of formation without a model, as a user meets it: turns are said, formed one by one, and the memories compared."""
+"""Quality of formation without a model: each turn is appended and formed, and the memories are compared with the expected ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _POLITE: Final = frozenset("please pls always bitte immer siempre toujours por f
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One conversation: what should be and not be true at its end, and what the book holds then."""
+    """One conversation: the statements that should and should not hold at its end, and those that the book has."""
 
     id: str
     language: str
@@ -178,7 +178,7 @@ def lines(figures: Mapping[str, Any]) -> list[str]:
 
 
 def misses(scored: Iterable[Scored]) -> list[str]:
-    """Return what was missed, wrongly found, and not taken back, with the turns."""
+    """Return the statements that were missed, wrongly found, or not taken back, with their turns."""
     shown = []
     for one in scored:
         wrong = [found for found in one.found if found not in one.right]

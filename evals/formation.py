@@ -167,7 +167,7 @@ class Measured:
         return [record for record in page.records if isinstance(record, Memory) and record.active]
 
     async def _three_calls(self, server: ModelServer, session: Session, known: Sequence[Memory]) -> None:
-        """Make the three calls with the same answers, so that both books grow alike, and the memories known before the session."""
+        """Make the three calls with the same answers and with the memories known before the session, so that both books grow alike."""
         earlier = [memory for memory in known if memory.observed_at < (session.turns[0].at or utc_now())]
         before = len(server.asked)
         models = RemoteModels(MODEL)

@@ -1,4 +1,4 @@
-"""Forms whole talks with answers that were given by hand: ``[TALK --answers FOLDER [--ask]] [--data LOCOMO --answers FOLDER]``.
+"""Forms whole talks with stored answers: ``[TALK --answers FOLDER [--ask]] [--data LOCOMO --answers FOLDER]``.
 
 A talk is a JSON file with ``owner``, ``agent``, ``sessions`` and a ``judgement`` that was written before anybody answered: which
 supersessions are right, what must be active at the end, and what must not. Answers are files, one for each question, with what the
@@ -217,7 +217,7 @@ async def form(talk: Mapping[str, Any], answers: Answers) -> Formed:
 
 
 def figures(talk: Mapping[str, Any], formed: Formed) -> dict[str, Any]:
-    """Hold what was formed against the judgement of the talk."""
+    """Compare the formed memories with the judgement of the talk."""
     judged = talk.get("judgement", {})
     active = [_told(one) for one in formed.memories if one.active]
     gone = [_told(one) for one in formed.memories if not one.active]
@@ -259,7 +259,7 @@ def figures(talk: Mapping[str, Any], formed: Formed) -> dict[str, Any]:
 
 
 def _told(memory: Memory) -> str:
-    """Return a memory as a context tells it, in lower case."""
+    """Return a memory's words with its occasions and times, in lower case."""
     when = f" (applies when: {memory.applies_when})" if memory.applies_when else ""
     until = f" until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
     since = f" since {memory.valid_from:%Y-%m-%d}" if memory.valid_from else ""
@@ -280,7 +280,7 @@ def _contains(text: str, word: str) -> bool:
 
 
 def _has(words: Sequence[str], texts: Sequence[str], but: Sequence[str] = ()) -> bool:
-    """True if a text has all of the words, and not all of the others."""
+    """True if one text has all of the words, and lacks at least one of the words in ``but``."""
     return any(
         all(_contains(text, word) for word in words)
         and not (but and all(_contains(text, word) for word in but))
@@ -289,7 +289,7 @@ def _has(words: Sequence[str], texts: Sequence[str], but: Sequence[str] = ()) ->
 
 
 def _old_stands(supersession: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """True if a text still tells the old statement, and not the new one."""
+    """True if a text still contains the old statement without the new one."""
     old = {"any_of": [supersession["old_words"]], "unless": supersession.get("unless")}
     return _stands(old, [text for text in texts if not _has(supersession["new_words"], [text])])
 
@@ -302,7 +302,7 @@ def _stands(statement: Mapping[str, Any], texts: Sequence[str]) -> bool:
 
 
 def talk_of(path: Path) -> dict[str, Any]:
-    """Return a talk from its file; of LoCoMo's file the first sessions of one conversation, without a judgement."""
+    """Return a talk from its file; from LoCoMo's file, return the first sessions of one conversation, without a judgement."""
     found = json.loads(path.read_text("utf-8"))
     if isinstance(found, dict):
         return found
@@ -343,7 +343,7 @@ async def _one(given: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _all(given: argparse.Namespace) -> dict[str, Any]:
-    """Return the sums over the talks of the trial, those of the talk that was kept apart, and each run."""
+    """Return the figures of each run, their sums, and the sums of the talk that was kept apart."""
     runs: dict[str, dict[str, Any]] = {}
     kept = [(one.stem, one, one.with_suffix("")) for one in sorted(_KEPT.glob("*.json"))]
     for name, file, folder in [*kept, *([("locomo", given.data, given.answers)] if given.data else [])]:
@@ -364,7 +364,7 @@ async def _all(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _sums(runs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the figures of several runs together; right is what right answers end."""
+    """Return the sums of several runs; each memory that an answer ends counts as right."""
     return {
         "supersessions_right": sum(one["ended_in_answers"] for one in runs),
         "supersessions_applied": sum(one["ended_in_book"] for one in runs),

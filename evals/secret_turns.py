@@ -57,13 +57,13 @@ _DNI_LETTERS: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
 def load() -> dict[str, Any]:
-    """Return the set: ``templates``, ``forms`` of slots, and the ``classes`` of slots that are secret or ``optional``."""
+    """Return the set of templates, with the forms of their slots and the classes of secret or optional slots."""
     found: dict[str, Any] = json.loads(SET.read_text("utf-8"))
     return found
 
 
 def turns(half: str, seed: str = _SEED) -> list[dict[str, Any]]:
-    """Make the turns of one half, always the same for a seed; the halves share no template."""
+    """Make the turns of one half; a seed always gives the same turns, and the halves share no template."""
     data = load()
     dice = random.Random(f"{seed}: {half}")
     maker = _Maker(dice, data)
@@ -117,7 +117,7 @@ class _Maker:
         }
 
     def turn(self, text: str) -> dict[str, Any]:
-        """Fill a template, and note where the secrets and the optional spans stand."""
+        """Fill a template, and record the places of its secrets and optional spans."""
         turn: dict[str, Any] = {"text": "", "secrets": [], "optional": []}
         self._write(text, turn)
         return turn

@@ -1,4 +1,4 @@
-"""Secrets that are found, and text that is hidden wrongly: ``[--half dev|held|all | --data PATH] [--json] [--show N]``, on labelled turns."""
+"""Shares of secrets that are found, and of turns where text is wrongly hidden: ``[--half dev|held|all | --data PATH] [--json] [--show N]``, on labelled turns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(lines: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def measure(labelled: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the turns with a span marked wrongly, and the secrets that are wholly covered, by class.
+    """Count the turns with a wrongly marked span and, for each class, the secrets that are wholly covered.
 
     A span is wrong if it touches no labelled secret and no span that the set calls optional.
     """

@@ -1,4 +1,4 @@
-"""What tools and pages say of the user: ``--data PATH… [--json] [--shown]``. Is it kept as the user's, or as reported?"""
+"""Words of tools and web pages in conversations, and the trust with which a book keeps them: ``--data PATH… [--json] [--shown]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores cases of several messages and older memories with a given answer: what was retired, and what should have been."""
+"""Scores cases of several messages with a given answer: counts older memories that were wrongly retired, or wrongly kept."""
 
 from __future__ import annotations
 

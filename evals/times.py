@@ -1,4 +1,4 @@
-"""How times are read: ``[--data PATH] [--half dev|held|all] [--misses] [--json]``, on phrases with their moment of saying."""
+"""Shares of times that are read rightly: ``[--data PATH] [--half dev|held|all] [--misses] [--json]``, on phrases with their moment of saying."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def judge(item: Mapping[str, Any]) -> str:
 
 
 def report(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the shares of right, wrong and not read: of all phrases, of each language, and of each role."""
+    """Return the shares of phrases read rightly, wrongly and not at all, for each language and each role."""
     judged = [(item, judge(item)) for item in items]
     figures: dict[str, Any] = {"all": _shares(result for _, result in judged)}
     for name in ("language", "role"):

@@ -1,4 +1,4 @@
-"""Gives a conversation of several messages, older memories and a model's answer to a book, and observes what comes of it."""
+"""Cases of several messages: gives a book the messages, older memories and a model's answer, and reports the memories afterwards."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ async def _warm(server: OwnServer) -> None:
 
 
 def _hasty(series: Series) -> int:
-    """Check that a build that acknowledges before the commit loses something."""
+    """Check that a build loses a write if it acknowledges before the commit."""
     series.hasty = True
     try:
         return _caught(series, series.kill_writers, "a build that acknowledges too early")
@@ -101,7 +101,7 @@ def _hasty(series: Series) -> int:
 
 
 def _unsynced(series: Series) -> int:
-    """Check that a build that lets the server acknowledge before its log is written loses something."""
+    """Check that a build loses a write if the server acknowledges before its log is written."""
     series.trusting = True
     # A writer also ends with an error, and hears nothing more, where an acknowledged owner is gone.
     noticed = (Broken, Unruly, BrokenPipeError)

@@ -1,4 +1,4 @@
-"""Open books with and without the model, killed at any moment: what the model is to form is never formed by rules."""
+"""Open books with and without a model, killed at any moment: rules never form a thread that the model should form."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _CONTROL = 12
 
 
 class Misformed(Exception):
-    """Rules formed a thread, or a message was not formed, or twice."""
+    """Rules formed a thread, or a message was formed not once but never or twice."""
 
 
 class Undetected(Exception):

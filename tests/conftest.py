@@ -39,7 +39,7 @@ class HandClock:
 
 @pytest.fixture(autouse=True)
 def works_when_asked(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let books of tests work when a test says so: jobs that are done beside it would change what it sees."""
+    """Stop books from doing jobs by themselves, because jobs beside a test would change its results."""
     # Not the fixture: what a test patches with it is restored before the fixtures that the test asked for end.
     with pytest.MonkeyPatch.context() as patch:
         works = "works_by_itself" in request.keywords

@@ -1,4 +1,4 @@
-"""Documentation cannot lie: its examples run, and what it must name is named."""
+"""Tests of the documentation: its examples run, and it names every command, setting and error."""
 
 from __future__ import annotations
 

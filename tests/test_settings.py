@@ -1,4 +1,4 @@
-"""Settings that are misspelt, malformed or unreadable are refused with words, never passed over."""
+"""Tests that misspelt, malformed and unreadable settings are refused with a reason."""
 
 from __future__ import annotations
 

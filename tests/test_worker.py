@@ -1,4 +1,4 @@
-"""The worker goes on whatever its jobs and its engine do."""
+"""Tests that the worker goes on when jobs or the engine fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open book does its background jobs by itself unless told not to, and prints nothing however its program ends."""
+"""Tests that an open book does background jobs by itself unless ``worker=False``, and prints nothing when its program ends."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class _Doom:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     def note(self, event: str, what: str) -> None:
-        """So that it is known when the process is gone."""
+        """Write the moment to the disk, for the parent process to read."""
         os.write(self.log, f"{os.getpid()} {event} {what}\n".encode())
 
     async def around(self, step: str, work: Callable[[], Awaitable[Any]], *, stores: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""An agent's record is changed field by field, and never taken over or misspelt in silence."""
+"""Tests of agents' records: they are changed field by field, and a misspelt or taken name is refused."""
 
 from __future__ import annotations
 

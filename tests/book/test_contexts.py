@@ -1,4 +1,4 @@
-"""Contexts of an open book: who sees what, and what counts as use."""
+"""Tests of an open book's contexts: their readers, and the memories that count as used."""
 
 from __future__ import annotations
 

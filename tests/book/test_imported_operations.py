@@ -1,4 +1,4 @@
-"""Operation ids come along with an export, also that of one owner: what was done is not done again in the new book."""
+"""Tests that an export has the operation ids, so the importing book does not repeat an operation."""
 
 from __future__ import annotations
 

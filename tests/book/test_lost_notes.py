@@ -1,4 +1,4 @@
-"""Restoring a backup whose notes of erasures are lost, damaged or never were."""
+"""Tests of restoring a backup without notes of erasures, or with damaged ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A profile as people edit it: a whole document put in the place of another, held to its schema, and pinned."""
+"""Tests of people's edits of a profile: a new document replaces the old one, is checked against its schema, and is pinned."""
 
 from __future__ import annotations
 

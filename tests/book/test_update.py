@@ -1,4 +1,4 @@
-"""Correcting a memory by its id: the newer one takes its place and keeps what is not given."""
+"""Tests of correcting a memory by its id: the newer memory keeps each field that is not given."""
 
 from __future__ import annotations
 

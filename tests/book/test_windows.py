@@ -1,4 +1,4 @@
-"""Windows on threads: the newest turns that fit, and what stands for the earlier ones."""
+"""Tests of windows on threads: the newest turns that fit, and the summary of the earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line, run as people and scripts run it: in processes of its own."""
+"""Tests of the command line in separate processes, as people and scripts run it."""
 
 from __future__ import annotations
 

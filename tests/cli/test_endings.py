@@ -1,4 +1,4 @@
-"""Commands that end badly: closed and full streams, signals, empty options, and faults of our own."""
+"""Tests of commands that fail: closed and full streams, signals, empty options, and errors in our own code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Shell:
         )
 
     def line(self, words: str, redirected: str) -> subprocess.CompletedProcess[str]:
-        """A command with its streams put elsewhere."""
+        """Return a command with redirected streams."""
         return subprocess.run(
             f"exec {sys.executable} -m memoranda {words} {redirected}",
             shell=True,

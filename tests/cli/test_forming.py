@@ -1,4 +1,4 @@
-"""``form`` tells the truth: what was formed, what waits for what, what was given up, and that formation is off."""
+"""Tests of ``form``: it reports the threads that were formed, that wait, or that were given up, and if formation is off."""
 
 from __future__ import annotations
 

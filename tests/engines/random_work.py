@@ -1,4 +1,4 @@
-"""Random work for engines, each step from a seed of its own, so that what fails shrinks to few steps."""
+"""Random work for engines; each step has its own seed, so a failing run can be shortened to a few steps."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class World:
         return self.tried[-1]
 
     def written(self, receipt: Receipt) -> None:
-        """Take note of what came of a batch."""
+        """Record the result of a batch."""
         self.positions[receipt.owner] = receipt.position
         for item in receipt.items:
             pool = self.pools.setdefault((receipt.owner, item.type.value), [])
@@ -76,7 +76,7 @@ class World:
         return [id for (whose, _), pool in self.pools.items() if whose == owner for id in pool]
 
     def some(self, dice: Dice, owner: Owner, *kinds: str) -> UUID:
-        """An id of one of these kinds; now and then another's, or one that was never written."""
+        """Return an id of one of these kinds; sometimes another owner's, or one that was never written."""
         if dice.rarely(20):
             owner = dice.pick(OWNERS)
         pool = [id for kind in kinds for id in self.pools.get((owner, kind), ())]
@@ -85,7 +85,7 @@ class World:
         return dice.pick(pool) if pool else self.fresh()
 
     def any_of(self, dice: Dice, owner: Owner, most: int = 2) -> tuple[UUID, ...]:
-        """A few ids of whichever kind."""
+        """Return a few ids of any kind."""
         kinds = ("message", "memory", "thread", "episode")
         return tuple(self.some(dice, owner, *kinds) for _ in range(dice.number(most + 1)))
 
@@ -148,7 +148,7 @@ class World:
         )
 
     def target(self, dice: Dice, *, everything: bool = False) -> Target:
-        """Something to be forgotten."""
+        """Return the target of an erasure."""
         self.tick(dice)
         owner = dice.pick((ANN, ANN, ANN, BEN, GUIDE))
         view, actor = dice.pick((WHOLE, WHOLE, *VIEWS)), Actor("owner", owner.id)
@@ -162,7 +162,7 @@ class World:
     # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def change(self, dice: Dice, owner: Owner) -> c.Change:
-        """One change of whichever sort."""
+        """Return one change of any sort."""
         make = dice.pick(
             (self._remember, self._remember, self._append, self._open, self._memory, self._other)
         )

@@ -1,4 +1,4 @@
-"""Forgotten content disappears from a server's files; if something prevents that, the receipt says so."""
+"""Tests that forgotten content disappears from a server's files, or that the receipt says why not."""
 
 from __future__ import annotations
 

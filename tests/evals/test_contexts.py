@@ -1,4 +1,4 @@
-"""Measuring contexts: the words of an answer are found however a date is written, and a set of one's own is measured too."""
+"""Tests of the evaluation of contexts: an answer is found in any spelling of its dates, also in a set of one's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that were given by hand form a whole talk: what they end is ended, and nothing else."""
+"""Tests of talks formed with stored answers: the memories that an answer ends are ended, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of strangers, and talks with an answer: what comes of them is counted."""
+"""Tests of the counts over cases of strangers' words, and over talks with a given answer."""
 
 from __future__ import annotations
 

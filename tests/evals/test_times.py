@@ -1,4 +1,4 @@
-"""The figures of how times are read."""
+"""Tests of the figures about reading times."""
 
 from __future__ import annotations
 

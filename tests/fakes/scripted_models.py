@@ -1,4 +1,4 @@
-"""Language models without a provider: they answer as a script says, and keep what they were asked."""
+"""Language models without a provider: they answer from a script, and keep the questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENTRY = re.compile(r"^- \[([mce]\d+),? ([^\]]*)\] ?(.*)$", re.MULTILINE)
 
 
 class ScriptedModels:
-    """Answers in the order of a script, the last one for all that comes after; or as a function says."""
+    """Answers from a script in its order, then with its last answer; or with the result of a function."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -52,12 +52,12 @@ class ScriptedModels:
         return "scripted:scripted"
 
     async def close(self) -> None:
-        """Let go of nothing."""
+        """Do nothing: there is no connection."""
         self.closed = True
 
 
 def entries(request: ModelRequest) -> dict[str, tuple[str, str]]:
-    """What a question shows: handle → label and first line of its text."""
+    """Return the entries of a question: handle → label and first line of its text."""
     return {found[1]: (found[2], found[3]) for found in _ENTRY.finditer(request.content)}
 
 

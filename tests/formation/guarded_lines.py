@@ -1,4 +1,4 @@
-"""Lines of experience with their labels, and what is known of the user from whom they stem."""
+"""Lines of experience with their labels, and the records of the user who taught them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers: what holds of them is kept, and whatever a model gives, nothing else comes through."""
+"""Tests of model answers: their valid parts are kept, and nothing else is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of an answer: a right answer under other names, in wrappers or with inexact quotes is read without a second call."""
+"""Tests of other forms of an answer: other names, wrappers and inexact quotes are read without a second call."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def answered(text: str) -> ModelAnswer:
 
 
 async def outcome(clock: HandClock, text: str) -> tuple[dict[str, Any], int]:
-    """Return what one answer leaves in a book, and how often the model was asked."""
+    """Return the records that a book has after one answer, and the number of questions."""
 
     def say(request: ModelRequest) -> ModelAnswer:
         held = handle(request, "Postgres 15")

@@ -1,4 +1,4 @@
-"""Patches, lines, episodes and notes of a schema in an answer: only what was asked for, and only as it may be."""
+"""Tests of patches, lines, episodes and notes in an answer: only requested and valid parts are kept."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.formation.books import jobs, known, opened, settle
 
 
 async def worked_at_once(book: Any, clock: HandClock, at_once: int = 4) -> None:
-    """Let several loops of a worker do what is due."""
+    """Do the due jobs in several loops of a worker."""
     clock.advance(seconds=31)
     stop = asyncio.Event()
     working = asyncio.create_task(book.worker.run(stop, 0.01, at_once=at_once))

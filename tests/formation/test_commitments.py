@@ -1,4 +1,4 @@
-"""What the assistant promises on a user's request is kept as open until it is done or due; no page puts a promise there."""
+"""Tests of promises: one that the assistant makes to a user stays open until it is done or due, and a page can make none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A note's content carries the day for words such as "yesterday"; code adds it, and tells where the model's is wrong."""
+"""Tests of dated notes: code adds the day to words such as "yesterday", and reports a wrong day of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An episode that formation wrote is the agent's word; what it retells of a tool or a web page is marked."""
+"""Tests of an episode's trust: it is the agent's word, and sentences from a tool or a web page are marked."""
 
 from __future__ import annotations
 

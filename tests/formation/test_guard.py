@@ -1,4 +1,4 @@
-"""The guard: what could tell who a user is does not pass, whatever it is dressed up as, and what is of use to all does."""
+"""Tests of the privacy guard: it stops lines that could identify a user, in any disguise, and passes useful ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose statement it is: judged by what it adds to what was shown, and by whether it says the opposite."""
+"""Tests of attribution: a statement is judged by the words that it adds to the shown texts, and by its polarity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was left out of an answer is told: in the thread's trace, in the ledger, in counters, and once to the model."""
+"""Tests that forming reports each part it left out: in the thread, the ledger and counters, and once to the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECRET = "Mallory's favourite"
 
 
 def careless(request: ModelRequest) -> Said:
-    """Notes of which one is claimed by the assistant alone, and one has a kind that does not exist."""
+    """Return two notes: only the assistant claims the first, and the second has an unknown kind."""
     said = handle(request, "I live in")
     return {
         "notes": [
@@ -66,7 +66,7 @@ async def test_nothing_left_out_leaves_no_note(clock: HandClock):
 
 
 def corrected(*answers: str) -> tuple[ScriptedModels, list[tuple[str, ...]]]:
-    """A model that answers a correction first for narrower occasions, then as these say."""
+    """Return a model whose first correction is for narrower occasions; its further answers are these."""
     faults: list[tuple[str, ...]] = []
 
     def say(request: ModelRequest) -> Said:

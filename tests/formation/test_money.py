@@ -1,4 +1,4 @@
-"""Budgets hold: what is over one waits, and is told by its name; what was begun is in the book before it is made."""
+"""Tests of budgets: a call over one waits and names it, and each call is recorded before it is made."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def clock() -> Clock:
 
 
 async def pay(engine: Engine, clock: Clock, usage: Usage, owner: Owner = ANN) -> None:
-    """Make a call, and take its answer in."""
+    """Make a call, and record its answer."""
     budget = BudgetCheck(engine, Budgets(), clock)
     begun = await budget.record_call(owner, "a", "form", "p:m")
     await engine.note_spent(begun.answered(usage))

@@ -1,4 +1,4 @@
-"""Requests, thanks and yeses as people write them end what they are about, and nothing else."""
+"""Tests of requests, thanks and yeses: they end the memories that they speak about, and no others."""
 
 from __future__ import annotations
 

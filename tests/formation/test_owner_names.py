@@ -1,4 +1,4 @@
-"""Names of the owner: a lone display name, and the name in the profile, are the owner and nobody else."""
+"""Tests of the owner's names: the only display name of a thread and the name in the profile mean the owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources of each operation: a profile's fields and items know their own messages, and leave with them alone."""
+"""Tests of a profile's sources: each field and item names its own messages, and is erased only with these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prompt begins with the same text in every conversation of an agent; the data after it cannot leave its fence."""
+"""Tests of prompts: they begin alike in all conversations of an agent, and data cannot leave their fence."""
 
 from __future__ import annotations
 

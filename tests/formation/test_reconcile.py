@@ -1,4 +1,4 @@
-"""Reconciling: what is said again confirms, what changed takes its place, and a second time changes nothing."""
+"""Tests of reconciling: a repeated statement confirms, a changed one replaces, and a second run changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patches, lines and episodes, reconciled: only what differs is written, and what people set stays."""
+"""Tests of reconciled patches, lines and episodes: only differences are written, and people's values stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was reconciled and applied is not applied again, whatever was held and whatever was formed."""
+"""Tests that reconciling and applying a result twice changes nothing, for any memories and results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Acceptance scenarios of formation: stories with their numbers, from what was said to what another day knows."""
+"""Acceptance scenarios of formation: numbered stories, from a conversation to the memories of a later day."""
 
 from __future__ import annotations
 

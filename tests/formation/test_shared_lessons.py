@@ -1,4 +1,4 @@
-"""A lesson that several users teach in other words becomes one line, and reaches everyone once enough taught it."""
+"""Tests of shared lessons: several users' wordings become one line, which everyone reads once enough taught it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAID = {
 
 
 class Taught(ScriptedModels):
-    """A model that answers each conversation with its lesson: what to say by the words of a message."""
+    """A model that chooses the lesson of each conversation by the words of its messages."""
 
     def __init__(self, lessons: Mapping[str, dict[str, Any]]) -> None:
         super().__init__(self.say)

@@ -1,4 +1,4 @@
-"""What tools and web pages say of the user is kept as reported by them, and directs nobody."""
+"""Tests of words of tools and web pages: they are kept as reports, and never as instructions."""
 
 from __future__ import annotations
 

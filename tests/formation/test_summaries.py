@@ -1,4 +1,4 @@
-"""Summaries are made from dated, marked turns, keep their newest end, and stand for their turns when a thread closes."""
+"""Tests of summaries: they come from dated, marked turns, keep their newest end, and replace old turns when a thread closes."""
 
 from __future__ import annotations
 

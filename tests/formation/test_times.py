@@ -1,4 +1,4 @@
-"""Words for times become days, counted from when they were said, as exactly as they were said and no more."""
+"""Tests of times: words become days, counted from the moment of saying, and no more exact than the words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A book records who forms it; a process that cannot do that leaves the threads, and says who must come."""
+"""Tests of the record of who forms a book: any other process leaves the threads and names the one that can form them."""
 
 from __future__ import annotations
 

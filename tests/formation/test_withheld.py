@@ -1,4 +1,4 @@
-"""Nothing that is formed holds a secret, or what the user asked not to keep."""
+"""Tests that formed records have no secret, and nothing that the user asked not to keep."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY = "sk-proj-h8Kd02mZpQ7vTnB4sXyL1aRc"
 
 
 def answering(*parts: dict[str, Any]) -> Callable[[ModelRequest], Said]:
-    """Each question gets all these parts of an answer."""
+    """Return a model that answers each question with all these parts."""
     return lambda request: {name: value for part in parts for name, value in part.items()}
 
 
@@ -31,7 +31,7 @@ def note(content: str, *sources: Any, **fields: Any) -> dict[str, Any]:
 
 
 async def everything(book: Any) -> str:
-    """All that was formed, as the book has it."""
+    """Return all formed records of a book as text."""
     lines = [line async for line in book.export()]
     return "\n".join(line for line in lines if '"type": "message"' not in line)
 

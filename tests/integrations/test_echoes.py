@@ -1,4 +1,4 @@
-"""Contexts hold what the user said and what is known, not what the agent repeated of it."""
+"""Tests that contexts hold the user's words and memories, but no repetitions by the agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENTRY = re.compile(r"^- \[([^\]]*)\] (.*)$")
 
 
 async def parrot(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Remember what the user tells, and recite everything known when asked."""
+    """Remember the user's statements, and recite all memories when asked."""
     *contexts, prompt = prompts(messages)
     if "Remembered" in str(messages[-1].parts):
         return ModelResponse([TextPart("I shall remember that.")])

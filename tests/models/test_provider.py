@@ -1,4 +1,4 @@
-"""The way to a provider, driven to its end: PydanticAI, the provider's client, a server that says what it is told."""
+"""Tests of requests to a provider through PydanticAI and the provider's client, to a scripted server."""
 
 from __future__ import annotations
 

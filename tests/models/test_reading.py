@@ -1,4 +1,4 @@
-"""One JSON object is found where it stands alone and whole, and nowhere else."""
+"""Tests of reading answers: the only complete JSON object of a text is found, and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any model of PydanticAI is asked once and within its time, another one for another task."""
+"""Tests of remote models: each task's model is asked once and within its time limit."""
 
 from __future__ import annotations
 

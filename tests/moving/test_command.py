@@ -1,4 +1,4 @@
-"""``copy`` at the command line: what people and programs are told, and how it ends."""
+"""Tests of the command ``copy``: its output for people and programs, and its exit codes."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ async def move(source: Path, target: Path) -> memoranda.CopyReport:
 
 @pytest.fixture
 async def place(tmp_path: Path) -> Path:
-    """A book with a life behind it."""
+    """Return the path of a book that has records of every type."""
     await make_book(tmp_path / "book.db")
     return tmp_path / "book.db"
 

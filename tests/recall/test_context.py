@@ -1,4 +1,4 @@
-"""Contexts: what goes in, in which order, and never more than was asked for."""
+"""Tests of contexts: their records, the order of these, and the budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages add nothing to a context, and which only look so."""
+"""Tests of messages that add nothing to a context, and of messages that only look so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fence: whatever was stored, it opens no block, closes none, and begins no entry."""
+"""Tests of the fence: no stored text can open a block, close one, or begin an entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEEN_AS_TAG = re.compile(r"<\s*/?\s*(?:" + "|".join(tag.replace("_", "") for ta
 
 
 def as_a_careless_reader_sees(text: str) -> str:
-    """In compatibility form, without what is not seen, without case and underscores."""
+    """Return a text in compatibility form and lower case, without invisible characters and underscores."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(
         sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Mn", "Cc") or sign == "\n"

@@ -1,4 +1,4 @@
-"""Contexts that are filled: what always goes in, what never does, what is told once, and where unused tokens go."""
+"""Tests of filled contexts: records that are always in, never in, or told once, and the use of unused tokens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.recall.test_context import ANA, NOON, THREAD, composed, full, lesson,
 
 
 def reasons(context: Context) -> dict[str, str]:
-    """The reason of everything that was left out, by the end of its id."""
+    """Return the reason of each record that was left out, by the end of its id."""
     return {str(one.id): one.reason for one in context.left_out}
 
 

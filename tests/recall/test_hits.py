@@ -1,4 +1,4 @@
-"""What recall gives of what it found: strength, folds, orders, and why something is or is not among the hits."""
+"""Tests of recall's hits: strength, folding, order, and the reasons why a passage is or is not a hit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window: whole runs, from a user's turn on, every tool call beside its result."""
+"""Tests of the window: it begins with a user's turn, and keeps each tool call with its result."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def kept(
     keep_first: int = 0,
     read: int | None = None,
 ) -> list[int]:
-    """The places of a window's messages, of which the newest ``read`` are known beside the thread's beginning."""
+    """Return the places of a window's messages, where only the thread's beginning and its newest ``read`` messages are known."""
     newest = turns if read is None else turns[-read:]
     room = Measure(budget, limit, lambda _: 1)
     whole = len(newest) == len(turns)

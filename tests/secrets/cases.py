@@ -1,4 +1,4 @@
-"""Texts with secrets, and texts that only look as if they had one."""
+"""Texts with secrets, and texts that only look as if they had any."""
 
 from __future__ import annotations
 

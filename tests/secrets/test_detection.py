@@ -1,4 +1,4 @@
-"""Secrets are found by their shape, checksum or name, and what only looks like one is left alone."""
+"""Tests of detection: secrets are found by shape, checksum or name, and lookalikes are left alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text affirms, and what it denies or ends."""
+"""Tests of polarity: the words that a text affirms, and those that it denies or ends."""
 
 from __future__ import annotations
 

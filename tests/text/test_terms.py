@@ -1,4 +1,4 @@
-"""Words of a text are found by the words of a question, whatever they are written in."""
+"""Tests of terms: a question's words find a text's words in any language and script."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def test_a_sign_that_joins_nothing_stays_out_of_the_word_on_every_python(word: s
 
 
 def unpacked(packed: bytes) -> dict[int, int]:
-    """How often each term occurs, in the order in which they were packed."""
+    """Return how often each term occurs, in the order of packing."""
     count = len(packed) // 9
     return dict(zip(struct.unpack(f"<{count}Q", packed[: 8 * count]), packed[8 * count :], strict=True))
 
 
 def holds(text: str, question: str) -> bool:
-    """Whether any word of the question is among the terms of the text."""
+    """True if any word of the question is among the terms of the text."""
     hashes = unpacked(pack(terms_of(text))).keys()
     return any(not hashes.isdisjoint(group.hashes) for group in query_groups(question))
 
@@ -79,7 +79,7 @@ def holds_all(text: str, question: str) -> bool:
 
 
 def says_something(word: str) -> bool:
-    """Whether there is more in a word than stop words of any language."""
+    """True if a word is more than stop words of any language."""
     seen = unicodedata.normalize("NFKC", word).lower().replace("ʼ", "'")
     said = STOPS.isdisjoint([seen, *re.findall(r"[^\W_]+", seen)])
     return said and SPACELESS_STOPS.isdisjoint(seen) and bool(terms_of(word))

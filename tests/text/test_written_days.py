@@ -1,4 +1,4 @@
-"""Days in labels are as exact as they were said."""
+"""Tests of days in labels: they are as exact as the words that named them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file, a server's schema and an export of the version before the renaming are opened and used as they are."""
+"""Tests that a file, a server's schema and an export of the version before the renaming can be opened and used."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Unlisted(Value):
         )
 
     def settled(self, version: int) -> Unlisted:
-        """Return the group as a version stores it that did not change it: without what an earlier one added and dropped."""
+        """Return the group without an earlier version's additions and removals, for a version that did not change it."""
         if self.version == version or not (self.added or self.dropped):
             return self
         return self.model_copy(update={"added": (), "dropped": ()})

@@ -55,7 +55,7 @@ def _of_memory(memory: Memory) -> list[UUID]:
 
 
 def without_ids(record: R, unseen: frozenset[UUID]) -> R:
-    """Return a record as a view may read it that may not see the records with these ids."""
+    """Return a record without these ids of other records, which the view may not see."""
     if isinstance(record, Memory) and not unseen.isdisjoint(_of_memory(record)):
         return record.changed(  # type: ignore[no-any-return]
             sources=_seen(record.sources, unseen),

@@ -23,7 +23,7 @@ _TURNING: Final = frozenset(
 
 
 def same_lesson(one: str, other: str) -> bool:
-    """True if two lessons have the same words in any form and order, but for stress, and turn at the same words."""
+    """True if two lessons have the same words in any form and order, apart from emphasis, on the same side of words such as "before"."""
     first, second = _parts(one), _parts(other)
     if first is None or second is None or first.keys() != second.keys() or not any(first.values()):
         return False

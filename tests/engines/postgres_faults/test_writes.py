@@ -1,4 +1,4 @@
-"""A write whose server fails stores all or nothing, and reports which; a cancelled write leaves nothing behind."""
+"""Tests of writes whose server fails: each stores all or nothing and reports which, and a cancelled write stores nothing."""
 
 from __future__ import annotations
 

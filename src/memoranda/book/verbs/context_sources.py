@@ -337,7 +337,7 @@ def _shown(found: Sequence[Hit]) -> list[Record]:
 async def _passages(
     found: Sequence[Hit], judge: Echoes, question: str | None, finding: Finding, limit: int | None
 ) -> list[Message]:
-    """Return the messages found; if a limit was given and many of them only repeat, with others in their place."""
+    """Return the messages found; under a limit, replace those that only repeat by further messages."""
     messages = those_of(Message, _shown(found))
     if question is None or limit is None or len(found) < limit:
         return messages

@@ -243,7 +243,7 @@ class Attribution:
     def _beside_strangers(
         self, words: Words, stated: str, reported: Sequence[Message], directs: bool, thanked: bool
     ) -> Trust:
-        """Return whose statement it is if tools or pages were read beside the user's words, and none contains it."""
+        """Return the trust of a statement if tools or pages were read beside the user's words and none of them contains it."""
         strange = lowest([self._strangers.trust, *(message.trust for message in reported)])
         if words.supported(stated) and not thanked:
             told = "\n".join(message.content for message in reported)
@@ -260,7 +260,7 @@ class Attribution:
     def _beside_assistant(
         self, words: Words, stated: str, answered: bool, directs: bool, shown: Sequence[str]
     ) -> Trust:
-        """Return whose statement it is if there are only the user's words, the assistant's and recalled memories."""
+        """Return the trust of a statement if only the user's and the assistant's words and recalled memories were read."""
         if words.supported(stated) and not shown:
             return Trust.USER
         if self._is_translated(words, stated):
@@ -317,7 +317,7 @@ class Attribution:
         return before.content
 
     def _answers(self, words: Words, own: Sequence[Message]) -> bool:
-        """True if a user's message answers an assistant's question, not with no, and the question has the statement."""
+        """True if a user answers an assistant's question with anything but no, and the question contains the statement."""
         return any(bears(self._question(message), words) for message in own if not says_no(message.content))
 
 

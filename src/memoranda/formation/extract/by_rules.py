@@ -366,7 +366,7 @@ def _operation(stated: Statement) -> dict[str, Any] | None:
 
 
 def with_ended(reading: Reading, formed: Formed) -> Reading:
-    """Return what was read, of its candidates only those that the results end."""
+    """Return the reading with only those candidates that the results end."""
     ended = {one.memory for one in formed.taken_back} | {
         id for note in formed.notes for id in note.supersedes
     }

@@ -134,7 +134,7 @@ class Citations:
 
 
 def own_words(message: Message, quote: str) -> str:
-    """Return the words of a message that a quote means; empty if they are not plain.
+    """Return the message's own words for an inexact quote; empty if it is unclear which they are.
 
     A quote may stand in quotation marks, begin with the speaker, or leave words out with "…"; of the pieces around it
     the longest counts. A quote with other words than the message stands for the longest run of words that both have.

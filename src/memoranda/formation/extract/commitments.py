@@ -56,7 +56,7 @@ class Commitments:
         )
 
     def judge(self, content: str, cited: Sequence[Message]) -> Verdict:
-        """Decide if a promise may be kept, as an answer to a user behind which no tool's or page's words stand."""
+        """Decide if a promise may be kept: it answers a user, and repeats no tool's or page's words."""
         promise, request = _promise(cited), self.request_of(cited)
         if promise is None or request is None:
             reason = "a commitment cites what the assistant promised in answer to a user"

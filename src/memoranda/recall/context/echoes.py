@@ -88,7 +88,7 @@ class Echoes:
 
 
 class Shown:
-    """The terms of what a context shows, and if it negates anything."""
+    """The terms of the texts in a context, and a flag if one has a negation."""
 
     def __init__(self, terms: frozenset[int], texts: Sequence[str]) -> None:
         self.terms = terms
