@@ -9,39 +9,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from memoranda.door import Door
+from evals.case_books import CaseBook, wanted
 from memoranda.formation.extract.by_model import read_answer
-from memoranda.formation.extract.prompt import compose
-from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
+from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.schemas.definitions import DEFAULTS, PROFILE
-from memoranda.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread, Remember
-from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.model.changes import Append, OpenThread, Remember
+from memoranda.model.drafts import Formed
 from memoranda.model.experience_lines import ExperienceField
-from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Message, Thread
-from memoranda.model.query import Filter
-from memoranda.model.records import TRUST_OF_ROLE, WHOLE, Limits, Owner, RecordType, Trust
+from memoranda.model.records import TRUST_OF_ROLE, WHOLE, Owner, Trust
 from memoranda.ports import Engine
 from memoranda.testing.builders import a_memory, a_message, a_thread
 
 _BEFORE: Final = datetime(2026, 5, 1, 9, tzinfo=UTC)
 _FIRST: Final = datetime(2026, 6, 8, 9, tzinfo=UTC)
 _NOW: Final = _FIRST + timedelta(hours=1)
-_ACTOR: Final = Actor("application", "evaluation")
 #: The owner of cases that name none.
 _OWNER: Final = "owner"
 _FIELDS: Final = get_args(ExperienceField)
-_SCHEMAS: Final = tuple(
-    WantedSchema(
-        name=one.name,
-        description=one.description,
-        parameters=dict(one.parameters),
-        update_mode=one.update_mode,
-        instructions=one.instructions,
-    )
-    for one in DEFAULTS.values()
-)
+_SCHEMAS: Final = tuple(map(wanted, DEFAULTS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,104 +55,58 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 async def tell(case: Mapping[str, Any], engine: Engine) -> Told:
-    """Write the older memories and the messages of a case, read its answer, and write what it changes."""
+    """Write the older memories and the messages of a case, read its answer, and write the changes."""
     owner = Owner(tenant=str(case["id"]), id=case.get("owner") or _OWNER)
-    book = _Case(Door(engine, Limits(), lambda: _NOW), engine, owner)
-    old = await book.remember(case.get("old") or case.get("held_memories") or ())
-    reading = await book.reading(case["messages"], [*old.values()])
-    prompt = compose(reading)
-    assert prompt is not None
-    handles = {str(memory.id): handle for handle, memory in prompt.candidates.items()}
-    answer = _renamed(case["answer"], {handle: handles[str(one.id)] for handle, one in old.items()})
-    formed = read_answer(answer, prompt)
-    found = reconcile(formed, reading, CurrentRecords(memories=reading.candidates))
-    if found.changes:
-        await book.write(*found.changes, expect=Expect(versions=found.versions))
+    book = CaseBook(engine, owner, _NOW)
+    old = await _remembered(book, case.get("old") or case.get("held_memories") or ())
+    reading = await book.say(case["messages"], _FIRST, schemas=_SCHEMAS, candidates=[*old.values()])
+
+    def answered(prompt: Prompt) -> Formed:
+        handles = {str(memory.id): handle for handle, memory in prompt.candidates.items()}
+        answer = _renamed(case["answer"], {handle: handles[str(one.id)] for handle, one in old.items()})
+        return read_answer(answer, prompt)
+
+    formed, codes = await book.form(reading, answered)
     known = {memory.id: memory for memory in await book.memories()}
     ids = {memory.id for memory in old.values()}
     return Told(
         old={handle: known[memory.id] for handle, memory in old.items()},
         made=tuple(one for id, one in known.items() if id not in ids and one.active),
         formed=formed,
-        codes=tuple(one.code for one in found.left_out),
+        codes=codes,
     )
 
 
-@dataclass(slots=True)
-class _Case:
-    door: Door
-    engine: Engine
-    owner: Owner
-
-    async def remember(self, given: Sequence[Mapping[str, Any]]) -> dict[str, Memory]:
-        """Write older memories, each with a message that says it, and return them by handle."""
-        kept = {}
-        for place, one in enumerate(given, start=1):
-            at = _BEFORE + timedelta(minutes=place)
-            trust = Trust(one.get("trust") or Trust.USER)
-            thread = a_thread(self.owner, at)
-            role = next(role for role, usual in TRUST_OF_ROLE.items() if usual is trust or role == "tool")
-            said = a_message(self.owner, thread.id, one["content"], at, role=role, trust=trust)
-            ends = one.get("valid_until")
-            memory = a_memory(
-                self.owner,
-                one["content"],
-                at,
-                kind=one["kind"],
-                key=_key(one),
-                subject=one.get("subject") or None,
-                applies_when=one.get("applies_when") or "",
-                valid_to=datetime.fromisoformat(ends).replace(tzinfo=UTC) if ends else None,
-                sources=(said.id,),
-                thread=thread.id,
-                trust=trust,
-            )
-            await self.write(OpenThread(thread))
-            await self.write(Append(thread.id, (said,)), Remember(memory, audience=thread.audience))
-            found = await self.engine.get(self.owner, WHOLE, [memory.id])
-            stored = found[memory.id]
-            assert isinstance(stored, Memory)
-            kept[f"c{place}"] = stored
-        return kept
-
-    async def reading(self, turns: Sequence[Mapping[str, Any]], old: Sequence[Memory]) -> Reading:
-        """Append the messages of a case, and return them as they are read for a prompt."""
-        thread = a_thread(self.owner, _FIRST)
-        await self.write(OpenThread(thread))
-        said = [
-            a_message(
-                self.owner,
-                thread.id,
-                turn["content"],
-                _FIRST + timedelta(minutes=place),
-                role=turn["role"],
-                trust=turn.get("trust") or TRUST_OF_ROLE[turn["role"]],
-                speaker=turn.get("speaker"),
-            )
-            for place, turn in enumerate(turns, start=1)
-        ]
-        await self.write(Append(thread.id, tuple(said)))
-        found = await self.engine.get(self.owner, WHOLE, [thread.id, *(one.id for one in said)])
-        opened = found[thread.id]
-        assert isinstance(opened, Thread)
-        messages = [one for id in said if isinstance(one := found[id.id], Message)]
-        return Reading(
-            thread=opened,
-            messages=tuple(ReadMessage(message=one) for one in messages),
-            candidates=tuple(old),
-            schemas=_SCHEMAS,
-            now=_NOW,
+async def _remembered(book: CaseBook, given: Sequence[Mapping[str, Any]]) -> dict[str, Memory]:
+    """Write older memories, each with a message that says it, and return them by handle."""
+    kept = {}
+    for place, one in enumerate(given, start=1):
+        at = _BEFORE + timedelta(minutes=place)
+        trust = Trust(one.get("trust") or Trust.USER)
+        thread = a_thread(book.owner, at)
+        role = next(role for role, usual in TRUST_OF_ROLE.items() if usual is trust or role == "tool")
+        said = a_message(book.owner, thread.id, one["content"], at, role=role, trust=trust)
+        ends = one.get("valid_until")
+        memory = a_memory(
+            book.owner,
+            one["content"],
+            at,
+            kind=one["kind"],
+            key=_key(one),
+            subject=one.get("subject") or None,
+            applies_when=one.get("applies_when") or "",
+            valid_to=datetime.fromisoformat(ends).replace(tzinfo=UTC) if ends else None,
+            sources=(said.id,),
+            thread=thread.id,
+            trust=trust,
         )
-
-    async def memories(self) -> list[Memory]:
-        """Return all memories, also those no longer active."""
-        asked = Filter(types=frozenset({RecordType.MEMORY}))
-        page = await self.engine.scan(self.owner, WHOLE, asked, None, 1_000)
-        return [record for record in page.records if isinstance(record, Memory)]
-
-    async def write(self, *changes: Change, expect: Expect = NOTHING_EXPECTED) -> None:
-        """Write changes for the owner of the case."""
-        await self.door.write(self.owner, WHOLE, _ACTOR, changes, request=None, expect=expect)
+        await book.write(OpenThread(thread))
+        await book.write(Append(thread.id, (said,)), Remember(memory, audience=thread.audience))
+        found = await book.engine.get(book.owner, WHOLE, [memory.id])
+        stored = found[memory.id]
+        assert isinstance(stored, Memory)
+        kept[f"c{place}"] = stored
+    return kept
 
 
 def _key(given: Mapping[str, Any]) -> str | None:

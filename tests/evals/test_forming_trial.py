@@ -28,19 +28,6 @@ def figures(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return run
 
 
-@pytest.mark.parametrize(
-    ("talk", "run"), [(talk, run) for talk in ("support", "stage") for run in ("one", "two", "three")]
-)
-def test_what_right_answers_end_is_ended_and_nothing_else(talk: str, run: str, figures: Any) -> None:
-    found = figures(TALKS / talk / run, talk)
-
-    assert found["ended_in_answers"] >= 12
-    assert found["ended_and_refused"] == found["ended_and_not_named"] == []
-    assert found["calls_again"] == 0
-    if talk == "support":
-        assert found["stale_active"] == found["missing_at_end"] == []
-
-
 def test_without_answers_nothing_is_held_and_each_question_is_named(tmp_path: Path, figures: Any) -> None:
     found = figures(tmp_path)
 
@@ -60,12 +47,20 @@ def test_a_trial_asks_one_question_at_a_time(tmp_path: Path, capsys: pytest.Capt
     assert "write 02-episode.answer.txt" in capsys.readouterr().out
 
 
-def test_all_runs_together_end_what_right_answers_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_right_answers_end_is_ended_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     assert forming_trial.main(["--json"]) == 0
     found = json.loads(capsys.readouterr().out)
 
+    assert set(found["runs"]) == {
+        f"{talk}/{run}" for talk in ("support", "stage") for run in ("one", "two", "three")
+    }
+    for name, run in found["runs"].items():
+        assert run["ended_in_answers"] >= 12, name
+        assert run["ended_and_refused"] == run["ended_and_not_named"] == [], name
+        assert run["calls_again"] == 0, name
+        assert name.startswith("stage") or run["stale_active"] == run["missing_at_end"] == [], name
     for sums in (found, found["apart"]):
         assert sums["supersessions_applied"] == sums["supersessions_right"] > 30
         assert sums["supersessions_wrong"] == 0
     assert found["stale_active"] == found["gullible_kept_unmarked"] == found["gullible_as_user"] == 0
-    assert found["gullible"] == 78 and set(found["runs"]) >= {"support/one", "stage/three"}
+    assert found["gullible"] == 78
