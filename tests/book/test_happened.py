@@ -47,7 +47,8 @@ async def test_a_memory_says_when_it_happened(
 
 
 @pytest.mark.parametrize(
-    "given", ["yesterday", "2023-02-30", "2023-05-07/2023-05-01", "", 7, {"first": "2023"}]
+    "given",
+    ["yesterday", "2023-02-30", "2023-05-07/2023-05-01", "", 7, {"first": "2023"}, "9999-12-31", date.max],
 )
 async def test_what_is_no_day_is_refused_by_name(book: memoranda.Book, given: Any) -> None:
     with pytest.raises(memoranda.InvalidInput) as refused:

@@ -123,9 +123,12 @@ class DaySpan(Value):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, given: Any) -> Any:
-        if type(given) is date:
-            return {"first": given, "after": given + _DAY}
-        return _span_of_text(given) if isinstance(given, str) else given
+        try:
+            if type(given) is date:
+                return {"first": given, "after": given + _DAY}
+            return _span_of_text(given) if isinstance(given, str) else given
+        except OverflowError as exc:
+            raise ValueError("lies after the last day that can be stored") from exc
 
     @model_validator(mode="after")
     def _ordered(self) -> DaySpan:
