@@ -14,7 +14,6 @@ from memoranda.model.messages import Episode, Message, Overflow, TaskSummary, Th
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Folded, Hit, Source
 from memoranda.model.records import Record
-from memoranda.secrets.detection import find_secrets
 from memoranda.secrets.modes import SecretsMode
 from memoranda.secrets.spans import Secret, SecretClass
 
@@ -37,12 +36,19 @@ def mask(kind: SecretClass) -> str:
     return f"[hidden: {kind.value}]"
 
 
+def _secrets_in(text: str) -> list[Secret]:
+    # Its patterns take long to compile, and a program that shows no text needs none of them.
+    from memoranda.secrets.detection import find_secrets  # noqa: PLC0415
+
+    return find_secrets(text)
+
+
 def masked(text: str) -> str:
     """Return a text with a mask in place of each secret."""
     name = hash(text)
     if name in _clean:
         return text
-    found = find_secrets(text)
+    found = _secrets_in(text)
     if found:
         return _with_masks(text, found)
     if len(_clean) >= _MOST_CLEAN:
@@ -60,7 +66,7 @@ def masked_value(name: str, text: str) -> str:
     for mark in ("", '"'):
         if mark and (mark in text or "\n" in text or "\\" in text):
             break
-        found = find_secrets(f"{head}{mark}{text}{mark}")
+        found = _secrets_in(f"{head}{mark}{text}{mark}")
         start = len(head) + len(mark)
         within = [Secret(one.kind, one.start - start, one.end - start) for one in found if one.start >= start]
         if within:
@@ -208,4 +214,5 @@ def _folded(one: Folded) -> Folded:
 
 
 def _source(one: Source) -> Source:
-    return replace(one, quote=masked(one.quote)) if masked(one.quote) != one.quote else one
+    quote = masked(one.quote)
+    return replace(one, quote=quote) if quote != one.quote else one
