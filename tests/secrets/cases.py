@@ -56,6 +56,7 @@ SECRETS: list[tuple[str, str, str]] = [
     ("Ich habe das Passwort auf Falcon58 geändert", "Falcon58", "password"),
     ("<password>Xk29dkwQ</password>", "Xk29dkwQ", "password"),
     ("CREATE USER 'a'@'%' IDENTIFIED BY 'Xk29dkwQ';", "Xk29dkwQ", "password"),
+    ("ALTER USER 'a' IDENTIFIED WITH caching_sha2_password BY 'Xk29dkwQ';", "Xk29dkwQ", "password"),
     ("net user ana Vk82mzQp1 /add", "Vk82mzQp1", "password"),
     ("pw: Tiger947?", "Tiger947?", "password"),
     # cards
