@@ -229,6 +229,11 @@ def test_a_day_that_is_named_is_the_last_on_which_it_is_true(words, after):
         ("for the next year", UNTIL),
         ("until 2025-02-30", UNTIL),
         ("until 9999-12-31", UNTIL),
+        ("2026-11-22T25:61", HAPPENED),
+        ("-5 days ago", HAPPENED),
+        ("in -3 weeks", UNTIL),
+        ("1/2 years ago", HAPPENED),
+        ("1e999 days ago", HAPPENED),
         ("until " + "Friday " * 50, UNTIL),
     ],
 )
@@ -254,6 +259,16 @@ def test_the_words_around_a_time_tell_past_from_future(message, words, first):
     days = read(words, HAPPENED, around=message)
 
     assert (None if days is None else days.first.isoformat()) == first
+
+
+@pytest.mark.parametrize(
+    ("words", "granularity"), [("yesterday at 17:30", "hour"), ("yesterday at 25:61", "day")]
+)
+def test_an_hour_that_no_day_has_is_no_hour(words, granularity):
+    days = read(words, HAPPENED)
+
+    assert days is not None
+    assert days.granularity.value == granularity
 
 
 def test_the_day_is_counted_from_the_moment_of_saying_in_utc():

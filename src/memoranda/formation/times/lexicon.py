@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 #: The most words of one phrase of a lexicon.
 _LONGEST_PHRASE: Final = 4
 _PIECE: Final = re.compile(
-    r"(?P<iso>(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?)?(?![\d-]))"
+    r"(?P<iso>(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:[t ](?P<at>\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?)?(?![\d-]))"
     r"|(?P<dotted>(?P<dd>\d{1,2})\.(?:(?P<dm>\d{1,2})\.(?P<dy>\d{4}|\d\d)?|\s(?P<sm>\d{1,2})\.\s?(?P<sy>\d{4}))(?!\d))"
     r"|(?P<slashed>(?P<s1>\d{1,2})/(?P<s2>\d{1,2})/(?P<s3>\d{4}|\d\d)(?!\d))"
     r"|(?P<clock>\d{1,2}:\d\d(?:\s?(?:[ap]\.?m\b\.?|uhr\b|h\b))?|\d{1,2}(?:[.h]\d\d)?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b))"
@@ -25,6 +25,10 @@ _PIECE: Final = re.compile(
     r"|(?P<other>[^\s,;.!?()\"“”„'’])"
 )
 _YEARS: Final = range(1900, 2200)
+#: The beginning of a clock time that a day has.
+_HOUR: Final = re.compile(r"(?:[01]?\d|2[0-4])(?!\d|[:.h][6-9]\d)")
+#: Before a number: a sign that makes another number of it ("-5", "1/2", "1e9").
+_SIGN: Final = re.compile(r"(?:[^\W\d_]|[/+~<>$#^]|(?<!\d)(?:^|\s)-)$")
 #: A century for years of two digits: "23" is 2023, and "87" 1987.
 _PIVOT: Final = 70
 
@@ -120,6 +124,8 @@ def _numeric(found: re.Match[str], text: str) -> str | None:
     """Return the token of numbers and signs; None for a word that says no time."""
     said = found.groupdict()
     if said["iso"]:
+        if said["at"] and not _HOUR.match(said["at"]):
+            return None
         return f"DATE:{said['y']}-{said['m']}-{said['d'] or 0}"
     if said["dotted"]:
         year = said["dy"] or said["sy"]
@@ -127,7 +133,7 @@ def _numeric(found: re.Match[str], text: str) -> str | None:
     if said["slashed"]:
         return f"SLASHED:{said['s1']}-{said['s2']}-{_full(said['s3'])}"
     if said["clock"]:
-        return "CLK"
+        return "CLK" if _HOUR.match(said["clock"]) else None
     if said["quarter"]:
         return f"Q:{said['quarter']}"
     if said["week"]:
@@ -141,7 +147,8 @@ def _numeric(found: re.Match[str], text: str) -> str | None:
         number = said["number"].replace(",", ".")
         if "." not in number and len(number) == 4 and int(number) in _YEARS:
             return f"Y:{number}"
-        return f"N:{float(number):g}" if len(number) <= 4 else None
+        signed = _SIGN.search(text[max(found.start() - 3, 0) : found.start()])
+        return f"N:{float(number):g}" if len(number) <= 4 and not signed else None
     if said["short"]:
         return f"Y:{_full(said['short'])}"
     if said["dash"]:
