@@ -16,8 +16,6 @@ from memoranda.model.memories import DaySpan, Granularity
 #: Tokens of times that mean something else on another day, and of times that name a day, a month or a year.
 _RELATIVE: Final = re.compile(r"DAY:|AGO|HENCE|LAST|NEXT|THIS|COMING|SOON")
 _NAMED: Final = re.compile(r"(?:M|DATE|SLASHED|Y|HOL|KW|DECADE):")
-#: Words for the present that tell a state, no day.
-_NOW: Final = frozenset("now|right now|jetzt|nun|sofort|ahora|ahora mismo".split("|"))
 #: Signs that part a time from its day: "yesterday, 7 May", but not "May 7, 2023".
 _APART: Final = re.compile(r"[()\[\];]|,(?!\s*\d{4}(?!-))")
 #: The most signs between relative words and their day: "7 May 2023 (yesterday)".
@@ -75,7 +73,7 @@ def _has_year(one: Expression) -> bool:
 def _is_relative(one: Expression, text: str) -> bool:
     """True if a time needs the day on which it was said; a bare weekday may be said of every week."""
     words = text[one.start : one.end]
-    if words in _NOW or words.endswith(("'s", "’s")) or text[one.end :].startswith(("'s", "’s")):
+    if words.endswith(("'s", "’s")) or text[one.end :].startswith(("'s", "’s")):
         return False
     lengths = one.tokens[0] == "IN" and any(token.startswith("U:") for token in one.tokens)
     weekday = any(token.startswith("WD:") for token in one.tokens)

@@ -17,15 +17,6 @@ _WEEKDAYS: Final = (
     "sonntag|so",
 )
 _PARTS: Final = "früh|morgen|vormittag|mittag|nachmittag|abend|nacht"
-_LONG_DAYS: Final = (
-    "montag",
-    "dienstag",
-    "mittwoch",
-    "donnerstag",
-    "freitag",
-    "samstag",
-    "sonntag",
-)
 _MONTHS: Final = (
     "januar|jan|jänner|jänners|januars",
     "februar|feb|feber|februars",
@@ -50,8 +41,12 @@ _TENS: Final = (
 )
 
 
+def _forms(stems: str, ends: str = "e|en|er|es|em") -> str:
+    return "|".join(f"{stem}{end}" for stem in stems.split() for end in ends.split("|"))
+
+
 def _inflected(stems: str) -> str:
-    return " ".join("|".join(stem + end for end in ("e", "en", "er", "es", "em")) for stem in stems.split())
+    return " ".join(map(_forms, stems.split()))
 
 
 _ORDINALS: Final = _inflected(
@@ -61,10 +56,6 @@ _ORDINALS: Final = _inflected(
     + " ".join(f"{stem}st" for stem in _TENS.split())
     + " siebenundzwanzigst achtundzwanzigst neunundzwanzigst dreißigst einunddreißigst"
 )
-
-
-def _forms(stems: str, ends: str = "e|en|er|es|em") -> str:
-    return "|".join(f"{stem}{end}" for stem in stems.split() for end in ends.split("|"))
 
 
 GERMAN: Final = Lexicon(
@@ -159,8 +150,8 @@ GERMAN: Final = Lexicon(
         "!": "vielleicht|eventuell|wahrscheinlich|möglicherweise|um diese zeit|darauf|danach|folgende|folgenden|folgender|folgendes|nacht auf|nacht zu|nacht zum|in der nacht auf|in der nacht zum|knapp|fast|gut|mindestens|mehr als|weniger als|jeden|jede|jedes|jeder|jedem|alle|nach|einige|einigen|ein paar|paar|mehrere|mehreren|nicht|nie|wöchentlich|täglich|"
         "monatlich|bald|weile|einer weile|neulich|kürzlich|irgendwann|wenigen|viele|vielen",
         **{
-            f"WD:{place} PART": "|".join(f"{day}{part}" for part in _PARTS.split("|"))
-            for place, day in enumerate(_LONG_DAYS)
+            f"WD:{place} PART": _forms(names.split("|")[0], _PARTS)
+            for place, names in enumerate(_WEEKDAYS)
         },
         **counted("WD", _WEEKDAYS),
         **counted("M", _MONTHS, 1),
