@@ -43,16 +43,17 @@ class Withheld:
     def __init__(self, messages: Iterable[Message], *, keeps_secrets: bool = False) -> None:
         self._keeps_secrets = keeps_secrets
         said = [message for message in messages if message.role == "user"]
-        spans = unwanted_spans([message.content for message in said])
+        contents = [message.content for message in said]
+        spans = unwanted_spans(contents)
         #: Message → the parts of it that the user asks not to keep.
         self.spans: dict[UUID, list[Span]] = {
             message.id: found for message, found in zip(said, spans, strict=True) if found
         }
-        self._unwanted = {
-            message.id: "\n".join(message.content[one.start : one.end] for one in self.spans[message.id])
-            for message in said
-            if message.id in self.spans
-        }
+        self._unwanted = [
+            "\n".join(text[one.start : one.end] for one in found)
+            for text, found in zip(contents, spans, strict=True)
+            if found
+        ]
 
     def masked(self, given: Any) -> Any:
         """Return a part of an answer with masks in place of secrets."""
@@ -97,9 +98,8 @@ class Withheld:
         if self._keeps_secrets or not isinstance(given, dict):
             return given
         name = str(given.get("path", "")).rsplit("/", 1)[-1]
-        return (
-            {**masked_data(given), "value": masked_data(given["value"], name)} if "value" in given else given
-        )
+        value = {"value": masked_data(given["value"], name)} if "value" in given else {}
+        return {**masked_data(given), **value}
 
     def _is_kept(self, text: str, cited: Sequence[Message], report: Callable[[str, str], None]) -> bool:
         fault = self.fault(text, cited)
@@ -118,7 +118,7 @@ class Withheld:
         if cited and len(content_words(rest)) < _LEAST_WORDS:
             # Only unwanted words are cited, whichever words the statement has.
             return True
-        most = max(coverage(text, unwanted) for unwanted in self._unwanted.values())
+        most = max(coverage(text, unwanted) for unwanted in self._unwanted)
         return most >= _RESTS and most > coverage(text, rest)
 
 
