@@ -30,6 +30,7 @@ from memoranda.model.messages import (
 )
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.records import Audience, Limits, Owner, Record, View
+from memoranda.model.redactions import Redaction
 
 #: The most that is kept with a job, in characters of JSON.
 KEPT_LENGTH = 2_000_000
@@ -246,6 +247,14 @@ class RetractSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Hide:
+    """Take records with what rests on them alone, and parts of messages, out of every read; an undo restores all of it."""
+
+    ids: tuple[UUID, ...] = ()
+    redactions: tuple[Redaction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Amend:
     """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened."""
 
@@ -328,6 +337,7 @@ Change = (
     | Confirm
     | Retract
     | RetractSource
+    | Hide
     | Amend
     | ChangeAudience
     | PatchProfile

@@ -13,6 +13,7 @@ from uuid import UUID
 from memoranda.errors import NotFound
 from memoranda.model.language_models import Usage
 from memoranda.model.records import Owner, RecordType, View
+from memoranda.model.redactions import Redaction
 from memoranda.model.values import SIZE
 
 
@@ -39,7 +40,11 @@ class Verb(StrEnum):
     UNDO = "undo"
     IMPORT = "import"
     UNSOURCE = "unsource"
+    #: A record, or a part of it, was taken out of every read; an undo restores it until it is erased.
+    HIDE = "hide"
     ERASE = "erase"
+    #: Parts of a message were taken out for good.
+    REDACT = "redact"
     #: A message was removed by age; records derived from it stay.
     AGE = "age"
 
@@ -87,6 +92,10 @@ OPERATION = "operation"
 NO_REQUEST = "0" * (2 * SIZE)
 #: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
 AGED = "aged"
+#: The note of an entry that took parts out of messages: each message with the places, as the message was said.
+REDACTED = "redacted"
+#: The note of an entry that hid records until somebody decides: true.
+HIDDEN = "hidden"
 
 #: Why a part of a model's answer was left out, by its code.
 LEFT_OUT_BECAUSE = {
@@ -287,6 +296,10 @@ class Target:
     everything: bool = False
     #: Remove messages by age: only formed messages are removed, and records derived from them stay.
     ageing: bool = False
+    #: Parts of messages to take out; the messages stay without them.
+    redactions: tuple[Redaction, ...] = ()
+    #: The position of the operation that hid what is to be erased now; 0: none.
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +337,8 @@ class ErasureReceipt:
     era: UUID | None = None
     #: Older statements that what went had superseded; they stay until they are forgotten too.
     superseded: tuple[UUID, ...] = ()
+    #: The parts that were taken out of messages that stay, as places in the messages as they were said.
+    redacted: tuple[Redaction, ...] = ()
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = ""
     #: The part that the target's view may see: what ``as_seen`` takes over. None if the view sees all of it.
@@ -371,3 +386,5 @@ class Erasures:
 
     eras: tuple[UUID, ...] = ()
     records: tuple[UUID, ...] = ()
+    #: Parts of messages, as places in the messages as they were said.
+    redactions: tuple[Redaction, ...] = ()

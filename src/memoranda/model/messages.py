@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import Field, Strict, model_validator
 
 from memoranda.model.records import Record, RecordType, Trust
+from memoranda.model.redactions import Span, as_said, cut, strings_of, united, with_strings
 from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, TextOrData, Value
 
 #: The text of a message that has no words of its own, such as a call of a memory's tools.
@@ -245,6 +246,25 @@ class Message(Record):
     token_count: TokenCount | None = None
     #: Set if the message judges the agent's work.
     feedback: Feedback | None = None
+    #: The parts that were taken out, as places in the message as it was said.
+    removed: tuple[Span, ...] = ()
+
+    def without_spans(self, spans: Iterable[Span]) -> Message | None:
+        """Return this message without some of its parts; None if that leaves neither words nor a tool's call or result."""
+        spans = united(spans)
+        content = cut(self.content, [one for one in spans if one.path is None])
+        texts = {
+            pointer: cut(text, [one for one in spans if one.path == pointer])
+            for pointer, text in strings_of(self.native)
+        }
+        native = with_strings(self.native, texts)
+        if not content.replace(NO_WORDS, "").strip():
+            if next(native_parts(native), None) is None:
+                return None
+            content = NO_WORDS
+        removed = united((*self.removed, *as_said(spans, self.removed)))
+        left: Message = self.changed(content=content, native=native, token_count=None, removed=removed)
+        return left
 
     def passage_text(self) -> str:
         """Return the content; the speaker and a colon come before it if a speaker is named."""
