@@ -12,10 +12,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.book_facts import Progress, Prove
 from memoranda.model.ledger import Erasures
 from memoranda.model.passages import PassageRows
-from memoranda.model.query import Filter
+from memoranda.model.query import Filter, Progress, Prove
 from memoranda.model.records import Owner, View
 
 T = TypeVar("T")

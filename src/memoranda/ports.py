@@ -10,7 +10,6 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.book_facts import BookFacts, Findings, Progress
 from memoranda.model.book_rows import (
     Arrival,
     BookFrame,
@@ -26,7 +25,7 @@ from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobStat
 from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import Filter, HistoryStep, Hits, Page
+from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits, Page, Progress
 from memoranda.model.query import Scan as Scan
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.unlisted import ALL_SOURCES, Grouped, SourcePage

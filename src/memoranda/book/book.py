@@ -60,12 +60,11 @@ from memoranda.book.verbs.upkeep import Upkeep
 from memoranda.door import Door
 from memoranda.errors import InvalidInput
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.book_facts import Findings
 from memoranda.model.changes import OpenThread
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.messages import TaskSummary, Thread
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.query import Hit, Hits
+from memoranda.model.query import Findings, Hit, Hits
 from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
 from memoranda.ports import Engine, Finder, Models

@@ -28,11 +28,10 @@ from memoranda.book.input import (
 from memoranda.door import Door, explained_limit
 from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.formation_settings import FormingSettings
-from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import Change, Expect, JobDraft, Remember
 from memoranda.model.ledger import Receipt, Verb
 from memoranda.model.messages import TaskSummary
-from memoranda.model.query import Filter, Hits
+from memoranda.model.query import BookFacts, Filter, Hits
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Limits, Owner, OwnerKind, Record, View
 from memoranda.model.vectors import SetState
 from memoranda.ports import Engine, MakesVectors, Records

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 from uuid import UUID
 
@@ -108,7 +109,7 @@ def as_now(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
         places = [one.start, one.end]
         places += [place for gap in gaps for place in (gap.start, gap.end) if one.start < place < one.end]
         places.sort()
-        for start, end in zip(places, places[1:], strict=False):
+        for start, end in pairwise(places):
             if start < end and not any(gap.start <= start < gap.end for gap in gaps):
                 before = sum(gap.end - gap.start for gap in gaps if gap.end <= start)
                 found.append(Span(start=start - before, end=end - before, path=one.path))

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from memoranda.model.book_facts import Findings, Progress
 from memoranda.model.book_rows import (
     Arrival,
     BookFrame,
@@ -26,7 +25,7 @@ from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobStat
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import Filter, HistoryStep, Page
+from memoranda.model.query import Filter, Findings, HistoryStep, Page, Progress
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.unlisted import ALL_SOURCES, SourcePage
 from memoranda.model.values import new_id

@@ -32,9 +32,9 @@ from memoranda.errors import (
     StorageError,
     VersionMismatch,
 )
-from memoranda.model.book_facts import Findings, Progress
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Erasures, Target
+from memoranda.model.query import Findings, Progress
 from memoranda.model.records import WHOLE
 from memoranda.model.values import new_id
 from memoranda.ports import Clock, Engine

@@ -15,7 +15,6 @@ from uuid import uuid4
 
 from memoranda.book.admin.erasure_notes import NOTE, note_erasure
 from memoranda.errors import Conflict, InvalidInput, StorageError
-from memoranda.model.book_facts import Progress
 from memoranda.model.book_rows import (
     Arrival,
     Departure,
@@ -28,6 +27,7 @@ from memoranda.model.book_rows import (
     moved,
 )
 from memoranda.model.changes import Job
+from memoranda.model.query import Progress
 from memoranda.ports import Engine
 
 T = TypeVar("T")

@@ -23,10 +23,10 @@ from memoranda.book.admin.pending_threads import make_due
 from memoranda.book.services import Forming
 from memoranda.door import Door, pack_terms
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
-from memoranda.model.book_facts import Progress
 from memoranda.model.book_rows import EntryPiece, Piece, PieceKind, StonePiece
 from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
+from memoranda.model.query import Progress
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from memoranda.ports import Engine
 from memoranda.secrets.masks import masked_record

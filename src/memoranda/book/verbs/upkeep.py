@@ -7,9 +7,9 @@ from datetime import date
 
 from memoranda.book.input import as_owner, as_spent_filter
 from memoranda.book.services import Services
-from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.language_models import Spent
 from memoranda.model.ledger import Scrubbed
+from memoranda.model.query import BookFacts, Findings
 from memoranda.model.records import Owner
 
 

@@ -15,7 +15,7 @@ from memoranda.cli.options import opens_book
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session, path_of
 from memoranda.errors import InvalidInput, NotABook
-from memoranda.model.book_facts import Findings
+from memoranda.model.query import Findings
 from memoranda.model.values import utc_now
 from memoranda.ports import Engine
 

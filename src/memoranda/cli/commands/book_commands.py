@@ -12,7 +12,7 @@ from memoranda.cli.options import opens_book
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session, path_of
 from memoranda.errors import EmbeddingFailed
-from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.query import BookFacts, Findings
 
 
 @click.command("init")

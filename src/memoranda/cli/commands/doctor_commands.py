@@ -20,8 +20,8 @@ from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import readers_of
 from memoranda.cli.session import Session
-from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import MOST_JOBS, NO_ROOM, Job, JobState
+from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED

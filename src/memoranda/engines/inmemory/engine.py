@@ -20,9 +20,9 @@ from memoranda.engines.inmemory import (
     vector_sets,
 )
 from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
-from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import refuse_marked
 from memoranda.model.ledger import Scrubbed
+from memoranda.model.query import BookFacts
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Question, Write, run
 

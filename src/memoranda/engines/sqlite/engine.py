@@ -26,9 +26,9 @@ from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, 
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Busy, StorageError
-from memoranda.model.book_facts import BookFacts, Progress, Prove
 from memoranda.model.book_rows import Arrival, refusal
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
+from memoranda.model.query import BookFacts, Progress, Prove
 from memoranda.model.values import utc_now
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Question, Write, run

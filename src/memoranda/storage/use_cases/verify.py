@@ -8,10 +8,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.errors import Corrupt
-from memoranda.model.book_facts import Findings, Progress
 from memoranda.model.book_rows import EntryPiece, PieceKind, RecordPiece, VersionPiece
 from memoranda.model.ledger import Line
 from memoranda.model.messages import Message
+from memoranda.model.query import Findings, Progress
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record
 from memoranda.model.unlisted import are_counted
 from memoranda.model.values import moment

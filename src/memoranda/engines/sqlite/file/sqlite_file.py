@@ -27,7 +27,7 @@ from memoranda.engines.sqlite.file.faults import translated
 from memoranda.engines.sqlite.file.migrations import Migrations, bring_forward, check_standing, look
 from memoranda.engines.sqlite.file.writer import Counters, Turnstile, Writer
 from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
-from memoranda.model.book_facts import Progress, Prove
+from memoranda.model.query import Progress, Prove
 
 
 class Readers:
