@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from memoranda.errors import Corrupt
+from memoranda.recall.arrays.segments import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring import search as searching
-from memoranda.recall.scoring.fields import PassageFilter
 from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from tests.recall.plain import (

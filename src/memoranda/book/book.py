@@ -245,7 +245,8 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         why_not = as_explained(explain)
         maker = self.embeddings.maker
         asked = None if vector is None else as_vector(vector, maker)
-        filter = as_filter(wanted, only or {})
+        now = self.door.clock()
+        filter = as_filter(wanted, only or {}, now=now)
         find = partial(
             self.finder.find,
             party,
@@ -258,7 +259,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
             vectors=maker.embedding.name if maker is not None else "",
             pinned_first=as_flag(pinned_first, "pinned_first"),
             why_not=why_not,
-            now=self.door.clock(),
+            now=now,
         )
         found = await self.embeddings.search(find, question, asked, chosen)
         if self.door.secrets != "keep":

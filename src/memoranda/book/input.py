@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from memoranda.errors import InvalidInput, NotAllowed
-from memoranda.model.language_models import SpentFilter
 from memoranda.model.ledger import Actor
-from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.memories import HELD, Memory, MemoryStatus
 from memoranda.model.messages import Episode, ThreadStatus
 from memoranda.model.query import Filter
 from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, View
@@ -254,21 +253,6 @@ def each(drafts: Sequence[Mapping[str, Any]], what: str, make: Any) -> list[Any]
     return made
 
 
-def as_spent_filter(owner: Owner | None, agent: Any, since: Any, until: Any) -> SpentFilter:
-    """Return the filter of what was spent, with its days checked."""
-    days = {"since": _as_day(since, "since"), "until": _as_day(until, "until")}
-    try:
-        return SpentFilter.model_validate({"owner": owner, "agent": agent, **days})
-    except ValidationError as exc:
-        raise refused(exc) from exc
-
-
-def _as_day(value: Any, field: str) -> date | None:
-    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
-        return value
-    raise InvalidInput(f"{field}: give a date, not {value!r}; spending is kept by day", field=field)
-
-
 #: The modes of recall; ``BY_MEANING`` need the question's vector.
 MODES = (*(mode.value for mode in Mode), MOST_USED)
 BY_MEANING = frozenset({Mode.HYBRID, Mode.MEANING})
@@ -349,10 +333,21 @@ class Only(TypedDict, total=False):
     known_at: datetime | None
     #: Only pinned ones of the memories.
     pinned: bool
+    #: Recall also memories whose ``valid_to`` has passed; a list shows them anyway.
+    include_ended: bool
 
 
-def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: bool = False) -> Filter:
-    """Check conditions and return them as a filter."""
+def as_filter(
+    types: frozenset[RecordType] | None,
+    only: Only,
+    *,
+    newest_first: bool = False,
+    now: datetime | None = None,
+) -> Filter:
+    """Check conditions and return them as a filter.
+
+    With ``now`` it leaves out memories that have ended, unless a condition asks for some that may have.
+    """
     if not isinstance(only, Mapping):
         raise InvalidInput("only: pass a mapping of conditions", field="only")
     unknown = sorted(set(only) - set(Only.__annotations__), key=str)
@@ -362,10 +357,14 @@ def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: 
             f"only.{unknown[0]}: unknown condition; the conditions are {known}", field=f"only.{unknown[0]}"
         )
     thread, keys = only.get("thread"), _names(only.get("keys"), "keys")
+    statuses = _words(only.get("statuses"), "statuses", _STATUSES)
+    asks = [only.get(name) is not None for name in ("valid_at", "as_of", "known_at")]
+    ended = as_flag(only.get("include_ended", False), "include_ended") or any(asks)
     return Filter(
         types=types,
+        current_at=None if ended or (statuses is not None and statuses - HELD) else now,
         kinds=_names(only.get("kinds"), "kinds"),
-        statuses=_words(only.get("statuses"), "statuses", _STATUSES),
+        statuses=statuses,
         thread=None if thread is None else as_id(thread, "thread"),
         since=_moment(only.get("since"), "since"),
         until=_moment(only.get("until"), "until"),

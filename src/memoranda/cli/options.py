@@ -249,6 +249,7 @@ _CONDITIONS = (
         help="Only records with this trust, such as user; repeatable.",
     ),
     click.option("--pinned", is_flag=True, help="Only pinned memories."),
+    click.option("--include-ended", is_flag=True, help="Recall also memories whose time has ended."),
 )
 #: The filters that are passed on under their own names.
 _ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust".split()
@@ -261,7 +262,8 @@ def narrowed(command: Command) -> Command:
     def with_conditions(types: tuple[str, ...], of_agent: str | None, **given: Any) -> None:
         chosen = {name: given.pop(name) for name in _ONLY}
         mine = {name: None if value == () else value for name, value in chosen.items()}
-        only = Only(agent=of_agent, pinned=given.pop("pinned"), **mine)  # type: ignore[typeddict-item]
+        flags = {name: given.pop(name) for name in ("pinned", "include_ended")}
+        only = Only(agent=of_agent, **flags, **mine)  # type: ignore[typeddict-item]
         command(types=types or None, only=only, **given)
 
     for option in reversed(_CONDITIONS):

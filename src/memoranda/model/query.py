@@ -48,6 +48,8 @@ class Filter:
     as_of: datetime | None = None
     #: What the book knew at this moment: stored by then, and active then.
     known_at: datetime | None = None
+    #: Memories whose ``valid_to`` had not passed at this moment; commitments stay, since what is overdue is still owed.
+    current_at: datetime | None = None
     #: Records that cite one of these.
     sources: frozenset[UUID] | None = None
     #: Of memories, those that are pinned.

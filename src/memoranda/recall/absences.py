@@ -11,8 +11,9 @@ import numpy as np
 from memoranda.model.memories import Memory
 from memoranda.model.query import Hit, MissingHit, WhyMissing
 from memoranda.model.records import PASSAGE_TYPES, Record
+from memoranda.recall.arrays.segments import PassageFilter
 from memoranda.recall.request import SearchRequest
-from memoranda.recall.scoring.fields import Field, PassageFilter
+from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.search import Match, Mode
 
 _NOTHING = PassageFilter()
@@ -23,6 +24,7 @@ _CALLED = {
     "subjects": "subject",
     "trusts": "trust",
     "not_statuses": "as_of",
+    "current_at": "include_ended",
 }
 
 

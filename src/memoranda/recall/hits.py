@@ -200,7 +200,7 @@ def conditions_of(types: frozenset[RecordType], only: Filter) -> dict[str, Any]:
     )
     for name in Filter.__dataclass_fields__:
         value = getattr(only, name)
-        if value is None or value is False or name == "types":
+        if value is None or value is False or name in ("types", "current_at"):
             continue
         given[name] = sorted(value) if isinstance(value, frozenset) else value
     return given

@@ -17,10 +17,10 @@ from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import moment
 from memoranda.recall.arrays.columns import Numbers
 from memoranda.recall.arrays.cosines import Vectors
-from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment, build
+from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, PassageFilter, Segment, build
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.request import SearchRequest
-from memoranda.recall.scoring.fields import NEAR, Field, PassageFilter, length_penalty, with_near
+from memoranda.recall.scoring.fields import NEAR, Field, length_penalty, with_near
 from memoranda.recall.scoring.scorers import counted as words_counted
 from memoranda.recall.scoring.search import Mode, SearchQuestion
 

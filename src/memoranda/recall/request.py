@@ -19,9 +19,10 @@ from memoranda.model.memories import HELD
 from memoranda.model.query import Filter, Times
 from memoranda.model.records import RecordType
 from memoranda.model.values import micros
+from memoranda.recall.arrays.segments import PassageFilter
 from memoranda.recall.hits import enough_to_fold
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.scoring.fields import Field, PassageFilter
+from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.search import Match, Mode, SearchQuestion, search
 from memoranda.storage.rows import TAKEN_BACK
 from memoranda.text.terms import query_groups
@@ -364,6 +365,7 @@ def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
         until=None if only.until is None else micros(only.until),
         valid_at=None if only.valid_at is None else micros(only.valid_at),
         as_of=None if only.as_of is None else micros(only.as_of),
+        current_at=None if only.current_at is None else micros(only.current_at),
         known_at=None if only.known_at is None else micros(only.known_at),
         agents=None if only.agent is None else frozenset({only.agent}),
         keys=only.keys,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of
-from memoranda.model.records import Record, RecordType
+from memoranda.model.records import COMMITMENT, Record, RecordType
 from memoranda.model.values import micros
 from memoranda.storage.rows import TAKEN_BACK, cursor_of
 
@@ -72,6 +72,11 @@ class Dialect:
                 values[name] = micros(at)
         if filter.as_of is not None:
             parts.append("NOT " + is_among("coalesce(r.status, '')", "taken_back", TAKEN_BACK))
+        if filter.current_at is not None:
+            parts.append(
+                f"(r.valid_to IS NULL OR r.valid_to > :current_at OR r.kind = '{COMMITMENT}' OR r.type <> 'memory')"
+            )
+            values["current_at"] = micros(filter.current_at)
         if filter.known_at is not None:
             parts.append("r.learnt <= :known_at AND (r.ended IS NULL OR r.ended > :known_at)")
             values["known_at"] = micros(filter.known_at)

@@ -8,6 +8,7 @@ from memoranda.testing.conformance.background.jobs import JobSuite
 from memoranda.testing.conformance.confirmations import ConfirmationSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
+from memoranda.testing.conformance.expiry import ExpirySuite
 from memoranda.testing.conformance.limits import CapacitySuite, LimitSuite
 from memoranda.testing.conformance.maintenance import KeepingSuite
 from memoranda.testing.conformance.memories import MemorySuite
@@ -45,6 +46,7 @@ class StoreSuite(
     ShelfSuite,
     VectorSuite,
     ErasureSuite,
+    ExpirySuite,
     VisibilitySuite,
     KeepingSuite,
     MovingSuite,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, datetime
+from typing import Any
 
-from memoranda.book.input import as_owner, as_spent_filter
+from pydantic import ValidationError
+
+from memoranda.book.input import as_owner
 from memoranda.book.services import Services
-from memoranda.model.language_models import Spent
+from memoranda.errors import InvalidInput
+from memoranda.model.language_models import Spent, SpentFilter
 from memoranda.model.ledger import Scrubbed
 from memoranda.model.query import BookFacts, Findings
 from memoranda.model.records import Owner
+from memoranda.model.values import refused
 
 
 class Upkeep:
@@ -53,7 +58,7 @@ class Upkeep:
         """
         party = None if owner is None else as_owner(owner, self._services.tenant)
         return await self._services.engine.spent(
-            self._services.tenant, as_spent_filter(party, agent, since, until)
+            self._services.tenant, _as_spent_filter(party, agent, since, until)
         )
 
     async def owners(self) -> Sequence[Owner]:
@@ -74,3 +79,18 @@ class Upkeep:
         On a server every table is rewritten, and each is locked while it is.
         """
         return await self._services.engine.scrub()
+
+
+def _as_spent_filter(owner: Owner | None, agent: Any, since: Any, until: Any) -> SpentFilter:
+    """Return the filter of what was spent, with its days checked."""
+    days = {"since": _as_day(since, "since"), "until": _as_day(until, "until")}
+    try:
+        return SpentFilter.model_validate({"owner": owner, "agent": agent, **days})
+    except ValidationError as exc:
+        raise refused(exc) from exc
+
+
+def _as_day(value: Any, field: str) -> date | None:
+    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+        return value
+    raise InvalidInput(f"{field}: give a date, not {value!r}; spending is kept by day", field=field)

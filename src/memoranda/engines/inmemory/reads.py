@@ -11,7 +11,7 @@ from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Write
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import Owner, Record, View
+from memoranda.model.records import COMMITMENT, Owner, Record, View
 from memoranda.model.values import micros
 from memoranda.ports import Scan
 from memoranda.storage import StoredRow
@@ -95,12 +95,17 @@ def _meets_in_time(kept: Kept, filter: Filter) -> bool:
     return (
         (filter.valid_at is None or _valid(row, micros(filter.valid_at)))
         and (filter.as_of is None or (row.status not in TAKEN_BACK and _valid(row, micros(filter.as_of))))
+        and (filter.current_at is None or _is_current(row, micros(filter.current_at)))
         and (filter.known_at is None or _known(kept, micros(filter.known_at)))
     )
 
 
 def _valid(row: StoredRow, at: int) -> bool:
     return (row.valid_from is None or row.valid_from <= at) and (row.valid_to is None or row.valid_to > at)
+
+
+def _is_current(row: StoredRow, at: int) -> bool:
+    return row.type != "memory" or row.kind == COMMITMENT or row.valid_to is None or row.valid_to > at
 
 
 def _known(kept: Kept, at: int) -> bool:

@@ -1,10 +1,10 @@
-"""Segments: immutable groups of passages as arrays. A shelf's index is a list of segments."""
+"""Segments: immutable groups of passages as arrays, with filters over them. A shelf's index is a list of segments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from memoranda.errors import Corrupt
 from memoranda.model.passages import PassageRow, PassageRows
+from memoranda.model.records import COMMITMENT
 from memoranda.recall.arrays.columns import Column, Facets, Kept, Mask, Numbers, Series
 from memoranda.recall.arrays.cosines import Vectors
 
@@ -23,7 +24,8 @@ MERGE_RATIO = 4
 DEAD_SHARE = 0.25
 
 _TERM_BYTES, _HASH_BYTES = 9, 8
-_FOREVER = np.iinfo(np.int64)
+#: The end of what has no end, and the beginning of what has no beginning.
+FOREVER, _ALWAYS = int(np.iinfo(np.int64).max), int(np.iinfo(np.int64).min)
 #: Approximate bytes that the interpreter takes for a segment's objects.
 _SEGMENT_BYTES = 4000
 
@@ -135,6 +137,104 @@ class Segment:
         return size + columns + series + vectors + _SEGMENT_BYTES
 
 
+@dataclass(frozen=True, slots=True)
+class PassageFilter:
+    """Conditions on the passages that a search may return. None sets no condition.
+
+    Excluded passages still count in how rare a word is. None in a set admits passages without that property.
+    Moments are microseconds since the epoch.
+    """
+
+    types: frozenset[str] | None = None
+    kinds: frozenset[str | None] | None = None
+    statuses: frozenset[str | None] | None = None
+    #: Excludes passages with one of these statuses.
+    not_statuses: frozenset[str] | None = None
+    threads: frozenset[bytes | None] | None = None
+    #: Earliest ``at``.
+    since: int | None = None
+    #: ``at`` is before this.
+    until: int | None = None
+    #: Valid at this moment; without an end of validity a passage stays valid.
+    valid_at: int | None = None
+    #: Valid at this other moment, too.
+    as_of: int | None = None
+    #: Excludes memories whose validity had ended by this moment, except commitments, which are then overdue.
+    current_at: int | None = None
+    #: Recorded by this moment, and not ended at it.
+    known_at: int | None = None
+    agents: frozenset[str] | None = None
+    keys: frozenset[str] | None = None
+    subjects: frozenset[str] | None = None
+    trusts: frozenset[str] | None = None
+    #: Has at least one of these tags.
+    tags: frozenset[str] | None = None
+    #: Only pinned ones of the memories; other types are not affected.
+    pinned: bool = False
+
+
+#: The condition → its facet.
+_FACETS = {"agents": "agent", "keys": "key", "subjects": "subject", "trusts": "trust", "tags": "tags"}
+
+
+def admitted(segment: Segment, only: PassageFilter) -> Mask | None:
+    """Return a mask of a segment's rows that a filter admits; None: all."""
+    masks = [mask for mask in _masks(segment, only) if mask is not None]
+    return reduce(np.logical_and, masks) if masks else None
+
+
+def _masks(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
+    for name, chosen in (
+        ("type", only.types),
+        ("kind", only.kinds),
+        ("status", only.statuses),
+        ("thread", only.threads),
+    ):
+        if chosen is not None:
+            yield segment.columns[name].within(chosen)
+    if only.not_statuses is not None:
+        status = segment.columns["status"]
+        yield status.within(status.values.keys() - only.not_statuses)
+    conditions = {
+        facet: chosen for name, facet in _FACETS.items() if (chosen := getattr(only, name)) is not None
+    }
+    if conditions:
+        yield segment.facets.where(conditions)
+    if only.pinned and (pinned := segment.facets.pinned()) is not None:
+        types = segment.columns["type"]
+        others = types.within(types.values.keys() - {"memory"})
+        yield None if others is None else others | pinned
+    yield from _in_time(segment, only)
+
+
+def _in_time(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
+    series = segment.series
+    if only.since is not None:
+        yield series["at"].at_least(only.since)
+    if only.until is not None:
+        yield series["at"].below(only.until)
+    for moment in (only.valid_at, only.as_of):
+        if moment is not None:
+            yield series["valid_from"].below(moment + 1)
+            yield series["valid_to"].at_least(moment + 1)
+    if only.current_at is not None:
+        yield _current(segment, only.current_at)
+    if only.known_at is not None:
+        yield series["learnt"].below(only.known_at + 1)
+        yield series["ended"].at_least(only.known_at + 1)
+
+
+def _current(segment: Segment, at: int) -> Mask | None:
+    """Return a mask of the rows that are no ended memories; None: all rows."""
+    ongoing = segment.series["valid_to"].at_least(at + 1)
+    if ongoing is None:
+        return None
+    types, kinds = segment.columns["type"], segment.columns["kind"]
+    others = types.codes != types.values.get("memory", -1)
+    current: Mask = ongoing | others | (kinds.codes == kinds.values.get(COMMITMENT, -1))
+    return current
+
+
 def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Segment:
     """Build a segment from rows with distinct ids; new threads get the next number in ``threads``."""
     column = _columns_of(rows)
@@ -160,9 +260,9 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
         series={
             "at": Series.of(np.array(column("at"), dtype=np.int64)),
             "learnt": Series.of(np.array(column("learnt"), dtype=np.int64)),
-            "valid_from": _moments(column("valid_from"), missing=_FOREVER.min),
-            "valid_to": _moments(column("valid_to"), missing=_FOREVER.max),
-            "ended": _moments(column("ended"), missing=_FOREVER.max),
+            "valid_from": _moments(column("valid_from"), missing=_ALWAYS),
+            "valid_to": _moments(column("valid_to"), missing=FOREVER),
+            "ended": _moments(column("ended"), missing=FOREVER),
             "kin": Series.of(_kin(packed, column("type"))),
         },
         vectors=Vectors.of(column("vector")),
