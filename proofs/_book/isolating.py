@@ -15,9 +15,17 @@ from memoranda.engines.sqlite.file.connections import statements
 from memoranda.model.records import Audience
 from memoranda.recall.arrays import columns
 from memoranda.recall.scoring import fields
-from memoranda.storage.decide import memory_changes, other_changes, protection, state, thread_changes, undo
+from memoranda.storage.decide import (
+    erasure_plan,
+    memory_changes,
+    other_changes,
+    protection,
+    state,
+    thread_changes,
+    undo,
+)
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.use_cases import erasure_plan, history
+from memoranda.storage.use_cases import history
 from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
@@ -134,16 +142,16 @@ COVERED: dict[str, Covered] = {
     ),
     "shelf: audience = ?": Covered("agent and groups tell the kind", "shelf: agent = ?"),
     "other_holders: o.tenant = mine.tenant": Covered(
-        _RENAMED, "storage.use_cases.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
     ),
     "other_holders: s.owner = o.no": Covered(
-        _RENAMED, "storage.use_cases.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
     ),
     "other_holders: r.shelf = s.no": Covered(
-        _RENAMED, "storage.use_cases.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
     ),
     "other_holders: mine.no = ?": Covered(
-        _RENAMED, "storage.use_cases.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
     ),
     "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
     "model.records.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
@@ -211,11 +219,11 @@ FOCUS: dict[Try, tuple[str, ...]] = {
         *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),
         *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs"),
         *("spent_of_owner", "delete_spent"),
-        *("storage.use_cases.erasure_plan.plan_whole", "storage.use_cases.erasure_plan._unname", "storage.decide.state.refuse_old_era"),
+        *("storage.decide.erasure_plan.plan_whole", "storage.decide.erasure_plan._unname", "storage.decide.state.refuse_old_era"),
     ),
     works.forget: (
         *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "buried"),
-        *("storage.use_cases.erasure_plan", "rewrite_entry", "place_taken", "move_held", "where_are", "count_filled", "belongings", "own_jobs"),
+        *("storage.decide.erasure_plan", "rewrite_entry", "place_taken", "move_held", "where_are", "count_filled", "belongings", "own_jobs"),
     ),
     accounts.pay: ("spent", "delete_spent"),
     accounts.usage: ("spent",),
@@ -236,7 +244,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.ledger: ("entries_after", "book.verbs.reads.Reads.ledger"),
     reads.about: ("book.verbs.reads.Reads.readers",),
     reads.shelves: ("owners_of_tenant",),
-    reads.history: ("storage.use_cases.erasure_plan.plan", "storage.use_cases.history", "versions_of"),
+    reads.history: ("storage.decide.erasure_plan.plan", "storage.use_cases.history", "versions_of"),
     reads.another_tenant: ("book.input.as_owner", "book.admin.transfer"),
     writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "storage.decide.memory_changes"),
     writes.remember_for_another: ("model.records.Audience.within", "storage.decide.protection.audience_of"),

@@ -16,7 +16,8 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.connections import statements
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.recall.index import ShelfCache
-from memoranda.storage.use_cases import erasure, erasure_plan
+from memoranda.storage.decide import erasure_plan
+from memoranda.storage.use_cases import erasure
 from proofs._book.mutants import replaced, rewritten
 
 Omission = Callable[[], AbstractContextManager[Any]]

@@ -29,7 +29,7 @@ from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits
 from memoranda.model.query import Scan as Scan
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.unlisted import ALL_SOURCES, Grouped, SourcePage
-from memoranda.model.vectors import Embedding, VectorSet
+from memoranda.model.vectors import Embedding, VectorSet, Versions
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -106,8 +106,8 @@ class TermsAndUse(Protocol):
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         """Return passages of all owners whose search terms were made by an older rule; for upkeep only."""
 
-    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        """Store new search terms of the passages that still exist; return how many do."""
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes], read: Versions = None) -> int:
+        """Store new search terms of the passages that still exist in the versions ``read``; return how many do."""
 
 
 class VectorSets(Protocol):
@@ -125,8 +125,8 @@ class VectorSets(Protocol):
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         """Return passages of all owners without a vector in this set, oldest first; for upkeep only."""
 
-    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        """Store packed vectors of passages that still exist, if the set does too; return how many."""
+    async def put_vectors(self, of: Embedding, vectors: Mapping[UUID, bytes], read: Versions = None) -> int:
+        """Store packed vectors of passages that exist in the versions ``read``, if the set does too; return how many."""
 
     async def switch_set(self, embedding: Embedding) -> bool:
         """Make this set the active one and delete all others, in one commit. False if there is no such set."""

@@ -26,7 +26,8 @@ async def refresh_terms(engine: Engine) -> int:
     """Recompute the search terms that an older rule made; recall uses the old ones until then."""
     done = 0
     while stale := await engine.stale_terms(RULE, _TERMS_STEP):
-        done += await engine.put_terms(RULE, {record.id: pack_terms(record) or b"" for record in stale})
+        terms = {record.id: pack_terms(record) or b"" for record in stale}
+        done += await engine.put_terms(RULE, terms, {record.id: record.version for record in stale})
     return done
 
 

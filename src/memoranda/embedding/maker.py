@@ -245,7 +245,8 @@ class VectorMaker:
     async def _step(self, records: Sequence[Record]) -> int:
         packed = await self._packed([record.passage_text() or "" for record in records])
         found = {record.id: one for record, one in zip(records, packed, strict=True)}
-        return await self._vectors.put_vectors(self.embedding, found)
+        versions = {record.id: record.version for record in records}
+        return await self._vectors.put_vectors(self.embedding, found, versions)
 
     async def _packed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the texts' vectors as they are stored; every exception becomes ``EmbeddingFailed``."""

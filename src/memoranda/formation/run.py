@@ -366,6 +366,8 @@ class FormationRunner:
         changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
         changes += [] if mark is None else [mark]
         operation, left_out = run.operation(portion), [*made.left_out]
+        # Words that are taken out of a message while a model reads it come back in no memory.
+        read = {one.message.id: one.message.version for one in reading.messages}
         while changes:
             try:
                 await run.door.write(
@@ -375,7 +377,7 @@ class FormationRunner:
                     changes,
                     request=[operation],
                     operation=operation,
-                    expect=Expect(versions=made.versions),
+                    expect=Expect(versions={**read, **made.versions}),
                     era=run.job.era,
                     note={**portion.ledger_note(), **note_of(left_out)},
                     jobs=self._later(run, reading.thread),

@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Final
 
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import RULES, FormingRecord, Postponed
-from memoranda.model.language_models import FORMATION
+from memoranda.model.changes import Postponed
+from memoranda.model.language_models import FORMATION, RULES, FormingRecord
 from memoranda.ports import Clock, Jobs, Models
 
 #: Seconds for which a record that was read counts: other processes may change it.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from memoranda.errors import LimitReached
@@ -16,6 +16,7 @@ from memoranda.model.experience_lines import AddExperience as AddExperience
 from memoranda.model.experience_lines import ApproveExperience as ApproveExperience
 from memoranda.model.experience_lines import DoubtEvidence as DoubtEvidence
 from memoranda.model.experience_lines import RetireExperience as RetireExperience
+from memoranda.model.language_models import FormingRecord as FormingRecord
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import (
@@ -248,7 +249,7 @@ class RetractSource:
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """Take records with what rests on them alone, and parts of messages, out of every read; an undo restores all of it."""
+    """Take records and their dependents, and parts of messages, out of every read; an undo restores them."""
 
     ids: tuple[UUID, ...] = ()
     redactions: tuple[Redaction, ...] = ()
@@ -386,25 +387,3 @@ class Batch:
     era: UUID | None = None
     #: Facts that the ledger stores with the entry; never content.
     note: Mapping[str, Any] = field(default_factory=dict)
-
-
-#: The word in records of who forms, where no language model does.
-RULES: Final = "rules"
-
-
-@dataclass(frozen=True, slots=True)
-class FormingRecord:
-    """The record of who forms a tenant's threads (turns them into memories): ``rules`` or ``provider:model``."""
-
-    #: Agent → who forms its threads; the empty name stands for all agents without a record of their own.
-    by_agent: Mapping[str, str]
-    #: True if no other tenant of the book has a record.
-    alone: bool = True
-
-    def of(self, agent: str | None = None) -> str:
-        """Return who forms the threads of an agent; an empty text if nobody is recorded."""
-        return self.by_agent.get(agent or "") or self.by_agent.get("", "")
-
-    def leaves_any_to(self, who: str) -> bool:
-        """True if ``who`` may form any thread: it is recorded, or nobody is."""
-        return "" not in self.by_agent or who in self.by_agent.values()

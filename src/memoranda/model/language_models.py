@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from decimal import Context, Decimal
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
@@ -250,3 +251,25 @@ def _known(usage: Usage) -> Decimal | None:
     if price is None or usage.currency != "USD" or not 0 <= price <= MOST_PRICE:
         return None
     return price.quantize(_STEP, context=_EXACT)
+
+
+#: The word in records of who forms, where no language model does.
+RULES: Final = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class FormingRecord:
+    """The record of who forms a tenant's threads (turns them into memories): ``rules`` or ``provider:model``."""
+
+    #: Agent → who forms its threads; the empty name stands for all agents without a record of their own.
+    by_agent: Mapping[str, str]
+    #: True if no other tenant of the book has a record.
+    alone: bool = True
+
+    def of(self, agent: str | None = None) -> str:
+        """Return who forms the threads of an agent; an empty text if nobody is recorded."""
+        return self.by_agent.get(agent or "") or self.by_agent.get("", "")
+
+    def leaves_any_to(self, who: str) -> bool:
+        """True if ``who`` may form any thread: it is recorded, or nobody is."""
+        return "" not in self.by_agent or who in self.by_agent.values()

@@ -213,7 +213,11 @@ class Entry:
         ignored = tuple(replace(part, field=None) if is_touched(part.id) else part for part in self.ignored)
         if gone is not None:
             note = self.note
-            if OPERATION in note and any(line.id in gone for line in self.lines):
+            lost = (
+                *gone,
+                *(line.id for line in self.lines if line.type is RecordType.MESSAGE and line.id in stripped),
+            )
+            if OPERATION in note and any(line.id in lost for line in self.lines):
                 # Its key is the operation's id, so whoever knows that could check a guess of what was erased.
                 note = {**note, OPERATION: [note[OPERATION][0], NO_REQUEST]}
             return replace(self, lines=lines, ignored=ignored, note=note)

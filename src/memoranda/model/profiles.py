@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 from uuid import UUID
 
@@ -81,9 +81,18 @@ def _more(held: Grounds, sources: tuple[UUID, ...]) -> Grounds:
     return tuple(joined((*entry, *sources)) if entry else () for entry in held)
 
 
-def without(value: Any, held: Grounds, gone: Container[UUID]) -> tuple[Any, Grounds] | None:
-    """Return a value without the items whose sources were all erased; None if nothing is left."""
-    left = [tuple(source for source in entry if source not in gone) for entry in held]
+def without(
+    value: Any, held: Grounds, gone_of: Callable[[Any], Container[UUID]]
+) -> tuple[Any, Grounds] | None:
+    """Return a value without the items that lost all their sources; None if nothing is left.
+
+    ``gone_of`` returns the sources that an item lost.
+    """
+    items = value if isinstance(value, (list, tuple)) and value else [value]
+    left = []
+    for item, entry in zip(items, held, strict=True):
+        gone = gone_of(item)
+        left.append(tuple(source for source in entry if source not in gone))
     stays = [bool(now) or not was for was, now in zip(held, left, strict=True)]
     if all(stays):
         return value, tuple(left)
@@ -147,11 +156,14 @@ class ProfileDocument(Record):
     def following(self, earlier: Record) -> Any:
         return self.changed(past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier))
 
-    def without(self, gone: Container[UUID]) -> ProfileDocument | None:
-        """Return this document without fields whose sources were all erased, and without earlier versions, or None."""
+    def without(self, gone_of: Callable[[Any], Container[UUID]]) -> ProfileDocument | None:
+        """Return this document without fields that lost all their sources, and without earlier versions, or None.
+
+        ``gone_of`` returns the sources that a value, or an item of a list, lost.
+        """
         body, grounds = dict(self.body), dict(self.grounds)
         for name, entries in self.grounds.items():
-            left = without(body[name], entries, gone)
+            left = without(body[name], entries, gone_of)
             if left is None:
                 del body[name], grounds[name]
             else:

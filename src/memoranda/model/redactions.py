@@ -130,3 +130,31 @@ def cut(text: str, spans: Iterable[Span]) -> str:
         kept.append(text[at : one.start])
         at = one.end
     return "".join([*kept, text[at:]])
+
+
+def dump_redactions(redactions: Iterable[Redaction]) -> list[Any]:
+    """Return redactions as JSON: ids and places, no words."""
+    return [
+        [
+            one.message.hex,
+            [[span.start, span.end, *([] if span.path is None else [span.path])] for span in one.spans],
+        ]
+        for one in redactions
+    ]
+
+
+def load_redactions(given: Iterable[Any]) -> Iterator[tuple[UUID, tuple[Span, ...]]]:
+    """Yield each message and its places from JSON that ``dump_redactions`` made; raise an error for anything else."""
+    for id, spans in given:
+        yield (
+            UUID(id),
+            tuple(Span(start=start, end=end, path=path[0] if path else None) for start, end, *path in spans),
+        )
+
+
+def joined(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:
+    """Return redactions of messages as they were said, with one for each message."""
+    found: dict[UUID, tuple[Span, ...]] = {}
+    for one in redactions:
+        found[one.message] = united((*found.get(one.message, ()), *one.spans))
+    return tuple(Redaction(message, spans) for message, spans in found.items())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import TypeAlias
 from urllib.parse import quote, unquote
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,9 @@ LARGEST_DIMENSION = 65_536
 _SCALE_BYTES = 4
 #: The largest number of a vector's dimensions as stored: one signed byte, without the lowest, so that signs mirror.
 _MOST = 127
+
+#: The versions of records that were read; None: whichever they have.
+Versions: TypeAlias = Mapping[UUID, int] | None
 
 
 @dataclass(frozen=True)

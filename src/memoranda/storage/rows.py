@@ -20,6 +20,7 @@ from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, M
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
+from memoranda.model.redactions import Span
 from memoranda.model.unlisted import Unlisted
 from memoranda.model.values import canonical, due_at, keyed, micros, moment, new_id
 
@@ -94,14 +95,14 @@ class _Columns:
 
 
 def _columns(record: Record) -> _Columns:
-    if isinstance(record, Message):
-        return _Columns(record.thread, record.seq, record.role, None, record.observed_at)
     if isinstance(record, Memory):
         held = "withdrawn" if record.withdrawn else record.status.value
         # What took another's place holds from where the other one ended.
         since = record.valid_from or (record.observed_at if record.supersedes else None)
         return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.valid_to)
     status = "withdrawn" if record.withdrawn else None
+    if isinstance(record, Message):
+        return _Columns(record.thread, record.seq, record.role, status, record.observed_at)
     if isinstance(record, Episode):
         return _Columns(record.thread, 0, record.outcome.value, status, record.started_at)
     if isinstance(record, Thread):
@@ -191,7 +192,7 @@ def _ids(values: list[str]) -> tuple[UUID, ...]:
     return tuple(map(UUID, values))
 
 
-def _values(of: type[Cited | Unlisted]) -> Callable[[list[Any]], tuple[Any, ...]]:
+def _values(of: type[Cited | Span | Unlisted]) -> Callable[[list[Any]], tuple[Any, ...]]:
     return lambda values: tuple(map(of.model_validate, values))
 
 
@@ -219,10 +220,10 @@ class _Shape:
         return record
 
 
-_time, _judged = datetime.fromisoformat, Feedback.model_validate
+_time, _judged, _cut = datetime.fromisoformat, Feedback.model_validate, _values(Span)
 _SHAPES = {
-    Message.type.value: _Shape(Message, thread=UUID, observed_at=_time, trust=Trust, feedback=_judged),
-    Memory.type.value: _Shape(
+    "message": _Shape(Message, thread=UUID, observed_at=_time, trust=Trust, feedback=_judged, removed=_cut),
+    "memory": _Shape(
         Memory,
         cardinality=Cardinality,
         tags=tuple,

@@ -21,15 +21,15 @@ from memoranda.model.book_rows import (
     StonePiece,
     Whereabouts,
 )
-from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState, kept_text
-from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.language_models import ALL_SPENT, FormingRecord, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, Findings, HistoryStep, Page, Progress
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.unlisted import ALL_SOURCES, SourcePage
 from memoranda.model.values import new_id
-from memoranda.model.vectors import Embedding, VectorSet
+from memoranda.model.vectors import Embedding, VectorSet, Versions
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage import upkeep_questions as u
@@ -138,8 +138,8 @@ class Store(ABC):
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         return await self.read(lambda: ask(u.StaleTerms(rule, limit)), whole=True, long=True)
 
-    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        return await self.write(lambda: vector_sets.put_terms(rule, terms))
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes], read: Versions = None) -> int:
+        return await self.write(lambda: vector_sets.put_terms(rule, terms, read or {}))
 
     # ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -156,8 +156,8 @@ class Store(ABC):
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         return await self.read(lambda: ask(u.Lacking(embedding.name, limit)), whole=True, long=True)
 
-    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        return await self.write(lambda: vector_sets.put_vectors(embedding, vectors))
+    async def put_vectors(self, of: Embedding, vectors: Mapping[UUID, bytes], read: Versions = None) -> int:
+        return await self.write(lambda: vector_sets.put_vectors(of, vectors, read or {}))
 
     async def switch_set(self, embedding: Embedding) -> bool:
         return await self.write(lambda: vector_sets.switch_set(embedding), alone=True)

@@ -228,6 +228,13 @@ class PassagesAmong(Question[dict[UUID, Any]]):
     ids: Sequence[UUID]
 
 
+@dataclass(frozen=True, slots=True)
+class RewordedAmong(Question[dict[UUID, int]]):
+    """The messages among these records that are not as they were said any more, each with its version."""
+
+    ids: Sequence[UUID]
+
+
 class StoredSet(NamedTuple):
     """A set of vectors in the book."""
 

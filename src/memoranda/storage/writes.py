@@ -226,6 +226,18 @@ class PutTerms(Write):
 
 
 @dataclass(frozen=True, slots=True)
+class Reword(Write):
+    """Store the terms of passages whose text changed, made by this rule, and delete their vectors in every set.
+
+    The revisions of their shelves increase, and the job that makes vectors is added to every set where none waits.
+    """
+
+    rule: int
+    terms: Sequence[tuple[Any, bytes]]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class AddSet(Write):
     """Add an empty set of vectors."""
 

@@ -15,6 +15,7 @@ from memoranda.testing.conformance.memories import MemorySuite
 from memoranda.testing.conformance.operations import ExtremeSuite, OperationSuite
 from memoranda.testing.conformance.others import OtherSuite
 from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
+from memoranda.testing.conformance.redaction import RedactionSuite
 from memoranda.testing.conformance.shelves import MarkSuite, ShelfSuite
 from memoranda.testing.conformance.sources import AgeingSuite, GroundsSuite
 from memoranda.testing.conformance.threads import ThreadSuite
@@ -47,6 +48,7 @@ class StoreSuite(
     VectorSuite,
     ErasureSuite,
     ExpirySuite,
+    RedactionSuite,
     VisibilitySuite,
     KeepingSuite,
     MovingSuite,

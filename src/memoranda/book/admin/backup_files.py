@@ -36,6 +36,7 @@ from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Erasures, Target
 from memoranda.model.query import Findings, Progress
 from memoranda.model.records import WHOLE
+from memoranda.model.redactions import joined
 from memoranda.model.values import new_id
 from memoranda.ports import Clock, Engine
 
@@ -199,7 +200,11 @@ class Backups:
                 if target.everything:
                     await engine.erase(replace(target, view=WHOLE, actor=Actor("system")), receipt.at)
                 noted = await self._erased_since(backup, (await engine.whereabouts()).backup)
-                gone = replace(noted, records=(*noted.records, *receipt.ids, *receipt.repeated))
+                gone = replace(
+                    noted,
+                    records=(*noted.records, *receipt.ids, *receipt.repeated),
+                    redactions=joined((*noted.redactions, *receipt.redacted)),
+                )
                 await engine.reapply(gone, receipt.at)
             finally:
                 await engine.close()

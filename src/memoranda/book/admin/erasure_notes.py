@@ -15,6 +15,7 @@ from memoranda.capabilities import CopiesItself
 from memoranda.errors import StorageError
 from memoranda.model.changes import Job
 from memoranda.model.ledger import Erasures
+from memoranda.model.redactions import Redaction, joined, load_redactions
 from memoranda.ports import Engine
 
 #: The kind of the job that an erasure adds in its commit.
@@ -77,6 +78,7 @@ def read_notes(backup: Path, id: str | None = None) -> Notes:
         lines.append(last)
     eras: list[UUID] = []
     records: list[UUID] = []
+    redactions: list[Redaction] = []
     begun, unreadable = id is None, ""
     found = [_noted(line) for line in lines]
     for number, noted in enumerate(found, 1):
@@ -91,9 +93,10 @@ def read_notes(backup: Path, id: str | None = None) -> Notes:
         else:
             eras += [noted["era"]] if "era" in noted else []
             records += noted.get("records", ())
+            redactions += noted.get("redactions", ())
     missing = "is not of this backup" if notes.exists() else "is missing"
     damage = unreadable if begun else f"{notes} {missing}"
-    return Notes(Erasures(tuple(eras), tuple(records)), damage)
+    return Notes(Erasures(tuple(eras), tuple(records), joined(redactions)), damage)
 
 
 def _noted(line: bytes) -> dict[str, Any] | None:
@@ -106,6 +109,8 @@ def _noted(line: bytes) -> dict[str, Any] | None:
             noted["era"] = UUID(noted["era"])
         if "records" in noted:
             noted["records"] = [UUID(id) for id in noted["records"]]
+        if "redactions" in noted:
+            noted["redactions"] = [Redaction(*one) for one in load_redactions(noted["redactions"])]
     except (ValueError, TypeError, AttributeError):
         return None
     return noted

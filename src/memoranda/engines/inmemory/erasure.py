@@ -7,11 +7,12 @@ from uuid import UUID
 
 from memoranda.engines.inmemory.batches import Storing, era_of
 from memoranda.engines.inmemory.tables import Answers, Session, Writes
-from memoranda.model.ledger import Erasures, Verb
+from memoranda.model.ledger import Erasures
 from memoranda.model.records import PASSAGE_TYPES, Owner
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
+from memoranda.storage.use_cases.erasure import erased_by
 
 
 def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
@@ -32,9 +33,8 @@ def _count_filled(on: Session, question: u.CountFilled) -> int:
 
 def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
     eras = on.tables.eras.values()
-    lines = (line for era in eras for entry in era.ledger for line in entry.lines)
-    ended = tuple(era.id for era in eras if era.owner is None)
-    return Erasures(ended, tuple(dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE)))
+    entries = ((entry.lines, entry.note) for era in eras for entry in era.ledger)
+    return erased_by([era.id for era in eras if era.owner is None], entries)
 
 
 def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:

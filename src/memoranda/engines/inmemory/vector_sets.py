@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from uuid import UUID
 
+from memoranda.engines.inmemory import jobs
 from memoranda.engines.inmemory.tables import Answers, Kept, Session, Writes
 from memoranda.model.records import Record
 from memoranda.model.vectors import EMBED, SetState, VectorSet
@@ -36,6 +37,18 @@ def _put_terms(_: Session, write: w.PutTerms) -> None:
     for kept, packed in write.terms:
         kept.terms, kept.rule = packed, write.rule
     _remark([kept for kept, _ in write.terms])
+
+
+def _reword(on: Session, write: w.Reword) -> None:
+    for kept, packed in write.terms:
+        kept.terms, kept.rule, kept.vectors = packed, write.rule, {}
+    _remark([kept for kept, _ in write.terms])
+    jobs.make_embedding_due(on.tables, write.at)
+
+
+def _reworded_among(on: Session, question: u.RewordedAmong) -> dict[UUID, int]:
+    rows = {id: on.tables.records[id].now.row for id in question.ids if id in on.tables.records}
+    return {id: row.version for id, row in rows.items() if row.type == "message" and row.version > 1}
 
 
 def _remark(touched: Iterable[Kept]) -> None:
@@ -101,6 +114,7 @@ def _activate_set(on: Session, write: w.ActivateSet) -> None:
 ANSWERS: Answers = {
     u.StaleTerms: _stale_terms,
     u.PassagesAmong: _passages_among,
+    u.RewordedAmong: _reworded_among,
     u.Sets: _sets,
     u.LockSet: _lock_set,
     u.Lacking: _lacking,
@@ -109,6 +123,7 @@ ANSWERS: Answers = {
 WRITES: Writes = {
     w.PutUses: _put_uses,
     w.PutTerms: _put_terms,
+    w.Reword: _reword,
     w.AddSet: _add_set,
     w.PutVectors: _put_vectors,
     w.RemoveSet: _remove_set,

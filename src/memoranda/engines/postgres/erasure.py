@@ -15,7 +15,7 @@ from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.damaged import erasable_entry, erasable_of
-from memoranda.storage.rows import dump_entry, entry_of, owner_of
+from memoranda.storage.rows import dump_entry, entry_of, load_entry_body, owner_of
 from memoranda.storage.use_cases.erasure import erased_by
 
 #: Records or entries in one statement; this bounds the memory of the server and of this process.
@@ -60,7 +60,8 @@ async def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Own
 
 async def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
     eras, entries = [await on.text(upkeep()[name]) for name in ("erased_eras", "erase_entries")]
-    return Erasures(tuple(UUID(bytes=row[0]) for row in eras), erased_by(row[0] for row in entries))
+    bodies = (load_entry_body(row[0]) for row in entries)
+    return erased_by([UUID(bytes=row[0]) for row in eras], ((lines, note) for lines, _, note in bodies))
 
 
 async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:

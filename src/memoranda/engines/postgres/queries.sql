@@ -372,6 +372,10 @@ WHERE i.id = ANY(?::bytea[])
 SELECT r.id, r.owner, r.no, r.shelf FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
 WHERE i.id = ANY(?::bytea[]) AND r.mark > 0 ORDER BY r.owner, r.shelf, r.no
 
+-- name: reworded_among
+SELECT r.id, r.version FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
+WHERE i.id = ANY(?::bytea[]) AND r.type = 'message' AND r.version > 1
+
 -- name: free_slots
 UPDATE records SET slot = NULL WHERE owner = ? AND id = ANY(?::bytea[])
 
@@ -511,6 +515,14 @@ INSERT INTO unmade (set, owner, record)
 SELECT :set::bigint, t.owner, t.record FROM terms AS t
 WHERE NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = :set::bigint)
 ON CONFLICT DO NOTHING
+
+-- name: unmade_again
+INSERT INTO unmade (set, owner, record)
+SELECT s.no, :owner::bigint, g.record FROM unnest(:records::bigint[]) AS g (record), vector_sets AS s ON CONFLICT DO NOTHING
+
+-- name: sets_not_due
+SELECT s.name FROM vector_sets AS s
+WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = s.name AND state = 'waiting') ORDER BY s.no
 
 -- name: add_vectors
 WITH given AS (

@@ -131,7 +131,7 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class AS 
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
 
 -- name: erase_entries
-SELECT body FROM ledger WHERE body LIKE '%"erase"%'
+SELECT body FROM ledger WHERE body LIKE '%"erase"%' OR body LIKE '%"redacted"%'
 
 -- name: erased_eras
 SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no

@@ -8,11 +8,12 @@ from functools import partial
 from itertools import groupby
 from uuid import UUID
 
+from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.reads import ShelfState
 from memoranda.engines.postgres.server.session import Answers, PutJobIfBehind, Row, Session, Writes
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
-from memoranda.model.vectors import EMBED, SetState, VectorSet
+from memoranda.model.vectors import EMBED, SetState, VectorSet, embed_job
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import record_of
@@ -38,6 +39,26 @@ async def _put_terms(on: Session, write: w.PutTerms) -> None:
     packed = [packed for _, packed in write.terms]
     await on.run("put_terms", write.rule, *_columns(passages), packed)
     await remark(on, passages)
+
+
+async def _reword(on: Session, write: w.Reword) -> None:
+    passages = [passage for passage, _ in write.terms]
+    for owner, rows in groupby(passages, key=lambda row: row[1]):
+        numbers = [row[2] for row in rows]
+        await on.run("delete_vectors", owner=owner, records=numbers)
+        # With the terms goes what large shelves made of them.
+        await on.run("take_away_terms", owner, numbers)
+        await on.run("unmade_again", owner=owner, records=numbers)
+    packed = [packed for _, packed in write.terms]
+    await on.run("put_terms", write.rule, *_columns(passages), packed)
+    await remark(on, passages)
+    for row in await on.all("sets_not_due", EMBED):
+        await jobs.put(on, 0, embed_job(row[0]), write.at)
+
+
+async def _reworded_among(on: Session, question: u.RewordedAmong) -> dict[UUID, int]:
+    rows = await on.all("reworded_among", [id.bytes for id in question.ids])
+    return {UUID(bytes=row[0]): row[1] for row in rows}
 
 
 def _columns(passages: Sequence[Row]) -> tuple[list[int], list[int]]:
@@ -131,6 +152,7 @@ async def _activate_set(put_job_if_behind: PutJobIfBehind, on: Session, write: w
 ANSWERS: Answers = {
     u.StaleTerms: _stale_terms,
     u.PassagesAmong: passages_among,
+    u.RewordedAmong: _reworded_among,
     u.Sets: _sets,
     u.LockSet: _lock_set,
     u.Lacking: _lacking,
@@ -142,6 +164,7 @@ def writes(put_job_if_behind: PutJobIfBehind) -> Writes:
     return {
         w.PutUses: _put_uses,
         w.PutTerms: _put_terms,
+        w.Reword: _reword,
         w.AddSet: _add_set,
         w.PutVectors: _put_vectors,
         w.RemoveSet: _remove_set,

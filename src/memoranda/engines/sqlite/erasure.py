@@ -13,11 +13,12 @@ from memoranda.engines.sqlite.file.connections import Answers, Session, Writes
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry, Erasures
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record
+from memoranda.model.redactions import dump_redactions
 from memoranda.model.values import micros, new_id
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.damaged import erasable_entry, erasable_of
-from memoranda.storage.rows import dump_entry, entry_of, owner_of
+from memoranda.storage.rows import dump_entry, entry_of, load_entry_body, owner_of
 from memoranda.storage.use_case import Write
 from memoranda.storage.use_cases.erasure import erased_by
 
@@ -28,9 +29,11 @@ SCRUB = JobDraft(kind="scrub", key="file")
 def upkeep_of(erasures: Erasures, at: datetime) -> list[Write]:
     """Return the jobs of an erasure; one notes it beside the book's backups, so that a restored one is erased too."""
     payload: dict[str, object] = {"records": [str(id) for id in erasures.records]}
+    if erasures.redactions:
+        payload["redactions"] = dump_redactions(erasures.redactions)
     if erasures.eras:
         payload = {"era": str(erasures.eras[0])}
-    noted = erasures.eras or erasures.records
+    noted = erasures.eras or erasures.records or erasures.redactions
     drafts = [SCRUB, JobDraft(kind="note", key=new_id().hex, payload=payload)] if noted else [SCRUB]
     return [w.PutJob(None, draft, at) for draft in drafts]
 
@@ -67,8 +70,9 @@ def _owners_of_eras(on: Session, question: u.OwnersOfEras) -> list[Owner]:
 
 
 def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
-    eras = tuple(UUID(bytes=row[0]) for row in on.all("erased_eras"))
-    return Erasures(eras, erased_by(row[0] for row in on.all("erase_entries")))
+    eras = [UUID(bytes=row[0]) for row in on.all("erased_eras")]
+    entries = (load_entry_body(row[0]) for row in on.all("erase_entries"))
+    return erased_by(eras, ((lines, note) for lines, _, note in entries))
 
 
 def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:

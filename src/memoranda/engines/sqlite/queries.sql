@@ -205,6 +205,9 @@ SELECT id, no, shelf FROM records WHERE id IN ({ids})
 -- name: where_passage_is
 SELECT no, shelf FROM records WHERE id = ? AND mark > 0
 
+-- name: reworded_among
+SELECT id, version FROM records WHERE id IN ({ids}) AND type = 'message' AND version > 1
+
 -- name: free_slot
 UPDATE records SET slot = NULL WHERE id = ?
 
@@ -346,6 +349,10 @@ DELETE FROM vectors WHERE place IN ({ids})
 
 -- name: shrink_vector_set
 UPDATE vector_sets SET count = count - ? WHERE no = ?
+
+-- The passages before the first one that lost its vector still have theirs.
+-- name: lose_vectors
+UPDATE vector_sets SET count = count - ?, through = min(through, ?) WHERE no = ?
 
 -- name: activate_vector_set
 UPDATE vector_sets SET active = (no = ?)
@@ -543,7 +550,7 @@ INSERT OR IGNORE INTO tombstones (digest, at) VALUES (?, ?)
 SELECT 1 FROM tombstones WHERE digest = ?
 
 -- name: erase_entries
-SELECT body FROM ledger WHERE body LIKE '%"erase"%'
+SELECT body FROM ledger WHERE body LIKE '%"erase"%' OR body LIKE '%"redacted"%'
 
 -- name: aged_entries
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at

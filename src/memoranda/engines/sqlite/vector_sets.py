@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.file.connections import Answers, Row, Session, Writes
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
@@ -37,10 +38,24 @@ def _put_uses(on: Session, write: w.PutUses) -> None:
         on.run("put_use", no, *use.columns)
 
 
-def _put_terms(on: Session, write: w.PutTerms) -> None:
+def _put_terms(on: Session, write: w.PutTerms | w.Reword) -> None:
     for place, packed in write.terms:
         on.run("put_terms", place.no, write.rule, packed)
     _remark(on, [place for place, _ in write.terms])
+
+
+def _reword(on: Session, write: w.Reword) -> None:
+    numbers = [place.no for place, _ in write.terms]
+    for number, *_ in on.all("vector_sets"):
+        gone = on.run_many("delete_vectors", [(number << 40) + no for no in numbers])
+        on.run("lose_vectors", gone, min(numbers) - 1, number)
+    _put_terms(on, write)
+    jobs.make_embedding_due(on.connection, write.at)
+
+
+def _reworded_among(on: Session, question: u.RewordedAmong) -> dict[UUID, int]:
+    rows = on.many("reworded_among", [id.bytes for id in question.ids])
+    return {UUID(bytes=row[0]): row[1] for row in rows}
 
 
 def _remark(on: Session, touched: Sequence[Place]) -> None:
@@ -124,6 +139,7 @@ def _activate_set(on: Session, write: w.ActivateSet) -> None:
 ANSWERS: Answers = {
     u.StaleTerms: _stale_terms,
     u.PassagesAmong: _passages_among,
+    u.RewordedAmong: _reworded_among,
     u.Sets: _sets,
     u.LockSet: _lock_set,
     u.Lacking: _lacking,
@@ -132,6 +148,7 @@ ANSWERS: Answers = {
 WRITES: Writes = {
     w.PutUses: _put_uses,
     w.PutTerms: _put_terms,
+    w.Reword: _reword,
     w.AddSet: _add_set,
     w.PutVectors: _put_vectors,
     w.RemoveSet: _remove_set,

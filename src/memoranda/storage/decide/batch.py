@@ -10,6 +10,7 @@ from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import KeepTaskSummary, SummariseThread
 from memoranda.storage.decide import (
+    hide,
     memory_changes,
     other_changes,
     source_retraction,
@@ -98,6 +99,8 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
             yield from memory_changes.retract(state, change)
         case c.RetractSource():
             yield from source_retraction.retract_source(state, change)
+        case c.Hide():
+            yield from hide.hide(state, change)
         case c.Amend():
             yield from memory_changes.amend(state, change)
         case c.ChangeAudience():

@@ -216,7 +216,8 @@ def _with_members(
     """Return an imported record without erased sources, or None if no source is left; link those that it does not list."""
     left: Record | None = record
     if erased:
-        left = record.without(Lost(erased, members))
+        lost = Lost(erased, members)
+        left = record.without(lost) if isinstance(record, Memory) else record.without(lambda _: lost)
         if left is None:
             return None
         members = {group.id: members[group.id] - erased for group in unlisted_of(left)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotFound
@@ -20,6 +21,7 @@ _FINAL = {
     Verb.ERASE: "an erasure cannot be undone",
     Verb.AGE: "messages removed by age cannot be restored",
     Verb.UNSOURCE: "an erasure cannot be undone",
+    Verb.REDACT: "an erasure cannot be undone",
     Verb.IMPORT: "an import cannot be undone; forget the imported records by their ids",
 }
 
@@ -188,18 +190,24 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
                 "the version before this operation was erased since and cannot be restored; change the record instead"
             )
         restored = earlier
-        if isinstance(record, Thread):
-            restored = restored.changed(
-                formed_through=record.formed_through,
-                summary=record.summary,
-                summary_through=record.summary_through,
-                task_summary=record.task_summary,
-                prepared=record.prepared,
-            )
-            if record.title_through:
-                restored = restored.changed(title=record.title, title_through=record.title_through)
+        if isinstance(record, Thread) and isinstance(earlier, Thread):
+            restored = _with_progress(earlier, record, hidden=line.verb is Verb.HIDE)
         restored = yield from as_it_was(state, record, restored)
     state.put(restored, Verb.UNDO)
+
+
+def _with_progress(earlier: Thread, now: Thread, *, hidden: bool) -> Thread:
+    """Return an earlier version of a thread with the progress of formation since; what was ``hidden`` comes back."""
+    fields: dict[str, Any] = {"formed_through": now.formed_through}
+    if now.summary or not hidden:
+        fields |= {"summary": now.summary, "summary_through": now.summary_through}
+    if now.task_summary or not hidden:
+        fields["task_summary"] = now.task_summary
+    if now.prepared or not hidden:
+        fields["prepared"] = now.prepared
+    if now.title_through:
+        fields |= {"title": now.title, "title_through": now.title_through}
+    return earlier.changed(**fields)  # type: ignore[no-any-return]
 
 
 def _unmade(record: Record) -> Record:

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import OPERATION, Actor, Entry, Receipt
+from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt
+from memoranda.model.messages import Message
 from memoranda.model.profiles import Key
-from memoranda.model.records import Owner
+from memoranda.model.records import Owner, Record
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.state import (
     OperationDigests,
@@ -24,9 +25,11 @@ from memoranda.storage.decide.state import (
 )
 from memoranda.storage.questions import Applied, Base, ByOperation, Secret
 from memoranda.storage.rows import encode
-from memoranda.storage.upkeep_questions import OwnersOfRecords
+from memoranda.storage.upkeep_questions import JobsAbout, OwnersOfRecords
 from memoranda.storage.use_case import Deciding, ask
-from memoranda.storage.writes import PutJob, Reserve, StoreRecords
+from memoranda.storage.use_cases.vector_sets import new_terms
+from memoranda.storage.writes import ForgetKept, PutJob, Reserve, Reword, StoreRecords
+from memoranda.text.terms import RULE
 
 
 def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
@@ -69,9 +72,34 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         None if operation is None else operation.id,
         None if operation is None else operation.request,
     )
+    said = [
+        put.record
+        for put in decision.puts
+        if isinstance(put.record, Message)
+        and put.before is not None
+        and _changes_words(put.before, put.record)
+    ]
+    reworded = yield from new_terms(said)
+    kept = (yield from _answers_about(decision.puts)) if HIDDEN in decision.note else []
     gain = sum(held_gain(put.before, put.record) for put in decision.puts)
     yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain)
+    if reworded:
+        yield Reword(RULE, reworded, batch.at)
+    if kept:
+        yield ForgetKept(kept)
     return receipt_of(entry, batch.owner)
+
+
+def _changes_words(before: Record, now: Record) -> bool:
+    return before.passage_text() != now.passage_text()
+
+
+def _answers_about(puts: Iterable[Put]) -> Deciding[list[bytes]]:
+    """Return the jobs that keep an answer of a model that was made from records which are hidden now."""
+    ids = {put.record.id for put in puts}
+    about = yield from ask(JobsAbout(tuple(ids)))
+    raw = {id.bytes for id in ids}
+    return sorted(job.id for job in about if job.kept is not None and not raw.isdisjoint(job.kept[0]))
 
 
 def _hex(digests: Iterable[bytes]) -> list[str]:

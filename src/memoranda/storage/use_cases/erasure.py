@@ -4,17 +4,40 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from memoranda.errors import NotFound
-from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, SeenErasure, Target, Verb
+from memoranda.model.ledger import (
+    REDACTED,
+    Actor,
+    Entry,
+    ErasureReceipt,
+    Erasures,
+    Line,
+    SeenErasure,
+    Target,
+    Verb,
+)
+from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE, Owner, Record
+from memoranda.model.redactions import Redaction, joined, load_redactions
 from memoranda.model.values import keyed
+from memoranda.storage.decide.erasure_plan import (
+    ErasurePlan,
+    departure,
+    load_erasable,
+    plan_ageing,
+    plan_erasure,
+    plan_hidden,
+    plan_whole_erasure,
+)
 from memoranda.storage.decide.state import Put, held_gain
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
-from memoranda.storage.rows import encode, load_entry_body
+from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import (
     AllRecords,
     Belongings,
@@ -26,14 +49,7 @@ from memoranda.storage.upkeep_questions import (
 )
 from memoranda.storage.use_case import Deciding, OwnerBase, Write, ask
 from memoranda.storage.use_cases.costs import unname_spending
-from memoranda.storage.use_cases.erasure_plan import (
-    ErasurePlan,
-    departure,
-    load_erasable,
-    plan_ageing,
-    plan_erasure,
-    plan_whole_erasure,
-)
+from memoranda.storage.use_cases.vector_sets import new_terms
 from memoranda.storage.writes import (
     BlankVersions,
     Bury,
@@ -42,11 +58,13 @@ from memoranda.storage.writes import (
     ForgetKept,
     Leaving,
     RemoveRecords,
+    Reword,
     ScrubDigests,
     ScrubLedger,
     SilenceJobs,
     StoreRecords,
 )
+from memoranda.text.terms import RULE
 
 #: Returns what an engine writes with an erasure, given its time and the erasure that earlier copies of the book lack. That
 #: is empty for a removal by age, which copies need not repeat.
@@ -67,6 +85,8 @@ class _Loss:
     positions: Sequence[int] | None
     #: Record → the pairs of a group of unlisted sources and a source that leaves it.
     unlinked: Mapping[UUID, Sequence[tuple[UUID, UUID]]]
+    #: The passages whose words change, each with its engine's key and its new terms.
+    reworded: Sequence[tuple[Any, bytes]]
 
 
 def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureReceipt]:
@@ -86,7 +106,7 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
         _refuse_unknown([id for id in plan.unknown if id not in before])
     removed: Counter[str] = Counter()
     seen = yield from _seen(base, target, plan)
-    if plan.doomed or plan.aged or target.everything:
+    if plan.doomed or plan.aged or plan.removed or target.everything:
         removed = yield from _carry_out(base, target, plan, at, upkeep)
     return ErasureReceipt(
         owner=target.owner,
@@ -99,6 +119,7 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
         ids=tuple(plan.doomed),
         era=base.era if target.everything else None,
         superseded=tuple(plan.superseded),
+        redacted=plan.redacted(),
     )
 
 
@@ -153,14 +174,19 @@ def _plan(target: Target) -> Deciding[ErasurePlan]:
     if target.everything:
         records = {record.id: record for record in (yield from ask(AllRecords()))}
         return (yield from plan_whole_erasure(target.owner, target.view, records))
-    planning = plan_ageing if target.ageing else plan_erasure
-    return (yield from planning(target.view, target.ids))
+    if target.ageing:
+        return (yield from plan_ageing(target.view, target.ids))
+    if target.hidden:
+        return (yield from plan_hidden(target.view, target.actor, target.hidden))
+    return (yield from plan_erasure(target.view, target.ids, target.redactions))
 
 
 def _lacked_by_copies(era: UUID, target: Target, plan: ErasurePlan) -> Erasures:
     if target.ageing:
         return Erasures()
-    return Erasures((era,)) if target.everything else Erasures((), (*plan.doomed, *plan.aged))
+    if target.everything:
+        return Erasures((era,))
+    return Erasures((), (*plan.doomed, *plan.aged), plan.redacted())
 
 
 def _carry_out(
@@ -169,6 +195,7 @@ def _carry_out(
     """Write what each owner loses, the target's owner first; returns how many rows are removed of each kind."""
     assert base.era is not None
     removed = Counter(record.type.value for record in plan.doomed.values())
+    removed["parts of messages"] = sum(len(taken.spans) for taken in plan.removed.values())
     own = yield from _loss(base, plan, removed, whole=target.everything)
     jobs = yield from _jobs(plan, (yield from ask(OwnJobs())) if target.everything else (), removed)
     # Agents who had learnt from these records, and tenants with keys.
@@ -207,7 +234,8 @@ def _loss(
         # The present version becomes an earlier one.
         removed["versions"] += len(stripped) + (yield from ask(CountFilled(tuple(stripped))))
     unlinked = {id: plan.unlinked(record) for id, record in stripped.items()}
-    return _Loss(base, erased, stripped, None if whole else positions, unlinked)
+    reworded = yield from new_terms(plan.removed[id].left for id in stripped if id in plan.removed)
+    return _Loss(base, erased, stripped, None if whole else positions, unlinked, reworded)
 
 
 def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
@@ -228,18 +256,25 @@ def _strip(loss: _Loss, at: datetime) -> Deciding[None]:
     """Store remaining records without erased sources, and empty their earlier versions, which may quote them."""
     base, records = loss.base, loss.stripped.values()
     puts = [
-        Put(r.changed(version=r.version + 1, recorded_at=at), r, Verb.UNSOURCE, unlinked=loss.unlinked[r.id])
+        Put(
+            r.changed(version=r.version + 1, recorded_at=at),
+            r,
+            Verb.REDACT if isinstance(r, Message) else Verb.UNSOURCE,
+            unlinked=loss.unlinked[r.id],
+        )
         for r in records
     ]
     rows = [encode(put.record, base.secret) for put in puts]
     lines = tuple(
-        Line(Verb.UNSOURCE, now.type, now.id, now.version - 1, now.version, row.hash)
-        for now, row in zip((put.record for put in puts), rows, strict=True)
+        Line(put.verb, put.record.type, put.record.id, put.record.version - 1, put.record.version, row.hash)
+        for put, row in zip(puts, rows, strict=True)
     )
     assert base.era is not None
     entry = Entry(None, base.era, base.position + 1, at, Actor("system"), lines)
     yield StoreRecords(base, puts, rows, entry, relink=True)
     yield BlankVersions(base, [record.id for record in records])
+    if loss.reworded:
+        yield Reword(RULE, loss.reworded, at)
 
 
 def _entry(
@@ -281,22 +316,40 @@ def _jobs(plan: ErasurePlan, own: Iterable[bytes], removed: Counter[str]) -> Dec
     return [write(sorted(ids)) for write, ids in writes if ids]
 
 
-def erased_by(bodies: Iterable[str]) -> tuple[UUID, ...]:
-    """Return the records that entries of the ledger say were erased."""
-    lines = (line for body in bodies for line in load_entry_body(body)[0])
-    return tuple(dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE))
+def erased_by(eras: Iterable[UUID], entries: Iterable[tuple[Sequence[Line], Mapping[str, Any]]]) -> Erasures:
+    """Return the eras that were ended, and what entries of the ledger, by their lines and notes, say was erased."""
+    records: dict[UUID, None] = {}
+    redactions: list[Redaction] = []
+    for lines, note in entries:
+        records |= dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE)
+        # An import may bring a note that no book wrote.
+        with suppress(ValueError, TypeError, AttributeError):
+            redactions += [Redaction(*one) for one in load_redactions(note.get(REDACTED, ()))]
+    left = tuple(one for one in joined(redactions) if one.message not in records)
+    return Erasures(tuple(eras), tuple(records), left)
 
 
 def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
     """Return the targets whose erasure from a copy removes what its original has erased, as far as the copy has it."""
     owners = yield from ask(OwnersOfEras(past.eras))
-    of = yield from ask(OwnersOfRecords(past.records))
+    redactions = {one.message: one for one in past.redactions if one.message not in past.records}
+    of = yield from ask(OwnersOfRecords((*past.records, *redactions)))
     ids: dict[Owner, list[UUID]] = {}
     for id, owner in of.items():
         if owner not in owners:
             ids.setdefault(owner, []).append(id)
-    whole = [Target(owner, WHOLE, Actor("system"), everything=True) for owner in owners]
-    return whole + [Target(owner, WHOLE, Actor("system"), tuple(some)) for owner, some in ids.items()]
+    system = Actor("system")
+    whole = [Target(owner, WHOLE, system, everything=True) for owner in owners]
+    return whole + [
+        Target(
+            owner,
+            WHOLE,
+            system,
+            tuple(id for id in some if id not in redactions),
+            redactions=tuple(redactions[id] for id in some if id in redactions),
+        )
+        for owner, some in ids.items()
+    ]
 
 
 def bury(ids: Iterable[UUID], at: datetime) -> Deciding[None]:

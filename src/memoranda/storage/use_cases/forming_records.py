@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 
 from memoranda.model.book_rows import WHO_FORMS, BookFrame, SpentPiece
-from memoranda.model.changes import FormingRecord
-from memoranda.model.language_models import FORMATION
+from memoranda.model.language_models import FORMATION, FormingRecord
 from memoranda.storage.upkeep_questions import BookRows, Properties, SpentRows
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.use_cases.costs import all_spent

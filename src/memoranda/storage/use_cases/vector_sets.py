@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 from uuid import UUID
 
 from memoranda.model.passages import Use
-from memoranda.model.records import Owner, View
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, SetState, VectorSet, check_packed
 from memoranda.storage import questions as q
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.use_case import Deciding, ask
+from memoranda.text.terms import pack_text
 
 
 def note_use(owner: Owner, view: View, uses: Mapping[UUID, Use]) -> Deciding[int]:
@@ -22,12 +24,25 @@ def note_use(owner: Owner, view: View, uses: Mapping[UUID, Use]) -> Deciding[int
     return len(seen)
 
 
-def put_terms(rule: int, terms: Mapping[UUID, bytes]) -> Deciding[int]:
-    """Store recomputed terms of the passages that still exist; returns how many there are."""
-    there = yield from ask(u.PassagesAmong(list(terms)))
+def put_terms(rule: int, terms: Mapping[UUID, bytes], versions: Mapping[UUID, int]) -> Deciding[int]:
+    """Store recomputed terms of the passages that still exist as they were read; returns how many there are."""
+    there = yield from _unless_reworded((yield from ask(u.PassagesAmong(list(terms)))), versions)
     if there:
         yield w.PutTerms(rule, [(key, terms[id]) for id, key in there.items()])
     return len(there)
+
+
+def new_terms(records: Iterable[Record]) -> Deciding[list[tuple[Any, bytes]]]:
+    """Return the terms of passages whose text changes, each with its engine's key, for the write ``Reword``."""
+    texts = {record.id: record.passage_text() or "" for record in records}
+    there = (yield from ask(u.PassagesAmong(list(texts)))) if texts else {}
+    return [(key, pack_text(texts[id])) for id, key in there.items()]
+
+
+def _unless_reworded(found: Mapping[UUID, Any], versions: Mapping[UUID, int]) -> Deciding[dict[UUID, Any]]:
+    """Return passages without those whose text has changed since the given versions were read."""
+    now = (yield from ask(u.RewordedAmong(list(found)))) if found else {}
+    return {id: key for id, key in found.items() if now.get(id, 1) == versions.get(id, now.get(id, 1))}
 
 
 def list_sets() -> Deciding[list[VectorSet]]:
@@ -52,13 +67,15 @@ def begin_set(embedding: Embedding) -> Deciding[VectorSet]:
     return VectorSet(embedding.name, embedding.dimension, 0, state)
 
 
-def put_vectors(embedding: Embedding, vectors: Mapping[UUID, bytes]) -> Deciding[int]:
-    """Store vectors of passages that still exist, if the set does too; returns how many."""
+def put_vectors(
+    embedding: Embedding, vectors: Mapping[UUID, bytes], versions: Mapping[UUID, int]
+) -> Deciding[int]:
+    """Store vectors of passages that still exist as they were read, if the set does too; returns how many."""
     check_packed(embedding, vectors.values())
     found = yield from ask(u.LockSet(embedding.name))
     if found is None:
         return 0
-    there = yield from ask(u.PassagesAmong(list(vectors)))
+    there = yield from _unless_reworded((yield from ask(u.PassagesAmong(list(vectors)))), versions)
     if there:
         yield w.PutVectors(found, [(key, vectors[id]) for id, key in there.items()])
     return len(there)

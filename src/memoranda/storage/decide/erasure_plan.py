@@ -8,18 +8,29 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from memoranda.errors import NotAllowed
+from memoranda.errors import Conflict, NotAllowed, NotFound
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import AGED, Line, Verb
-from memoranda.model.memories import Memory
+from memoranda.model.ledger import AGED, HIDDEN, REDACTED, Actor, Line, Verb
+from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.model.redactions import Redaction, as_now, dump_redactions, load_redactions
 from memoranda.model.unlisted import unlisted_of
 from memoranda.storage.damaged import Damaged
+from memoranda.storage.decide.redaction import Removed, hidden_from, quotes_left, removed_from, text_of_value
 from memoranda.storage.decide.source_lists import Lost, with_groups
 from memoranda.storage.decide.state import load_all
-from memoranda.storage.questions import Aged, InThread, Load, Members, OtherHolders, RestingOn
+from memoranda.storage.questions import (
+    Aged,
+    EntriesAt,
+    InThread,
+    Load,
+    Members,
+    OtherHolders,
+    RestingOn,
+    VersionOf,
+)
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -37,6 +48,8 @@ class ErasurePlan:
     members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
     #: The same of groups in ``stripped``, as they will be.
     kept_members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
+    #: The messages that stay without some of their words.
+    removed: dict[UUID, Removed] = field(default_factory=dict)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
     #: Older statements that erased memories had superseded; they are not erased.
@@ -46,15 +59,17 @@ class ErasurePlan:
         """True if this plan erases the record, or if it was removed earlier because of its age."""
         return id in self.doomed or id in self.aged
 
-    def lost_to(self, record: Record) -> Lost:
-        """Return what this plan takes from the sources of a record."""
-        return Lost(self, self.members.get(record.id, {}))
+    def lost_to(self, record: Record, text: str) -> Lost:
+        """Return the sources that a record loses by this plan; ``text`` is its text, or that of one part."""
+        return Lost(_Gone(self, text, getattr(record, "quotes", ())), self.members.get(record.id, {}))
 
     def left_of(self, record: Record, group: UUID) -> frozenset[UUID]:
         """Return the sources that a group of unlisted sources keeps."""
         stored = self.members[record.id][group]
         held = self.kept_members.get(record.id, {}).get(group, stored)
-        return frozenset(source for source in held if source not in self)
+        # A part of a profile may keep what another part loses.
+        gone = self.lost_to(record, record.content).sources if isinstance(record, Memory) else self
+        return frozenset(source for source in held if source not in gone)
 
     def unlinked(self, record: Record) -> list[tuple[UUID, UUID]]:
         """Return the pairs of a group and a source that leaves it, of a record that stays."""
@@ -65,17 +80,42 @@ class ErasurePlan:
             for source in sorted(held - kept.get(id, frozenset()))
         ]
 
+    def redacted(self) -> tuple[Redaction, ...]:
+        """Return the parts that messages lose that stay, as places in the messages as they were said."""
+        return tuple(Redaction(id, removed.spans) for id, removed in self.removed.items())
+
     def losing_threads(self) -> set[UUID]:
         """Return the threads that lose a message, memory or episode by this plan."""
+        left = [removed.left for removed in self.removed.values()]
         return {
             record.thread
-            for record in self.doomed.values()
+            for record in (*self.doomed.values(), *left)
             if isinstance(record, (Message, Memory, Episode)) and record.thread is not None
         }
 
 
-def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
-    """Plan, by asking the engine, the erasure of these records and of everything derived only from them."""
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """The sources that a statement loses: those that are erased, and messages that lose the words it came from."""
+
+    plan: ErasurePlan
+    text: str
+    quotes: tuple[Cited, ...]
+
+    def __contains__(self, id: object) -> bool:
+        if id in self.plan or not isinstance(id, UUID):
+            return id in self.plan
+        removed = self.plan.removed.get(id)
+        return removed is not None and removed.is_source_of(self.text, self.quotes)
+
+
+def plan_erasure(
+    view: View, ids: tuple[UUID, ...], redactions: tuple[Redaction, ...] = ()
+) -> Deciding[ErasurePlan]:
+    """Plan, by asking the engine, the erasure of these records and of everything derived only from them.
+
+    The messages of ``redactions`` stay without some of their words.
+    """
     plan = ErasurePlan()
     records = yield from load_erasable(ids)
     aged = (yield from ask(Aged())) if view.whole and len(records) < len(set(ids)) else {}
@@ -88,8 +128,70 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
         else:
             _check_own(record, view)
             plan.doomed[id] = record
+    yield from _redact(plan, view, redactions)
+    yield from _follow(plan, {aged[id] for id in plan.aged if id in aged})
+    return plan
+
+
+def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan]:
+    """Plan the erasure of what the operation at a position of the ledger has hidden."""
+    entry = next(iter((yield from ask(EntriesAt((position,))))), None)
+    if entry is None or HIDDEN not in entry.note or not (view.whole or entry.actor == actor):
+        raise NotFound(
+            f"receipt: no operation at position {position} hid anything that this view may erase; pass the receipt of forget"
+        )
+    plan = ErasurePlan()
+    records = yield from load_erasable([line.id for line in entry.lines])
+    whole = {UUID(id) for id in entry.note[HIDDEN]["records"]}
+    spans = dict(load_redactions(entry.note[HIDDEN]["parts"]))
+    for line in entry.lines:
+        record = records.get(line.id)
+        if record is None:
+            continue
+        left = () if not isinstance(record, Message) else as_now(spans.get(line.id, ()), record.removed)
+        if left or (line.id in whole and not record.withdrawn):
+            raise Conflict(
+                f"position {position} was undone, so nothing of it is erased; forget again to take it out"
+            )
+        if line.id in whole:
+            plan.doomed[line.id] = record
+            continue
+        plan.stripped[line.id] = record
+        earlier = (yield from ask(VersionOf(line.id, line.before))) if line.id in spans else None
+        if isinstance(record, Message) and isinstance(earlier, Message):
+            plan.removed[line.id] = hidden_from(record, earlier, spans[line.id])
+    yield from _follow(plan, ())
+    return plan
+
+
+def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) -> Deciding[None]:
+    messages = yield from load_all(one.message for one in redactions)
+    for one in redactions:
+        message = messages.get(one.message)
+        if one.message in plan.doomed:
+            continue
+        if not isinstance(message, Message) or not message.audience.readable_by(view):
+            plan.unknown.append(one.message)
+            continue
+        _check_own(message, view)
+        removed = removed_from(message, one)
+        if removed is None:
+            plan.doomed[message.id] = message
+        else:
+            plan.removed[message.id] = removed
+            plan.stripped[message.id] = removed.left
+
+
+def _follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
+    """Add dependent records and covered summaries to a plan; ``aged`` are threads that lost messages by age."""
+    touched = (yield from ask(RestingOn(tuple(plan.removed), damaged=True))) if plan.removed else []
+    yield from _read_groups(plan, touched)
+    for record in touched:
+        if record.id not in plan.doomed and _falls(plan, record):
+            plan.doomed[record.id] = record
+            plan.stripped.pop(record.id, None)
     yield from _spread(plan, [*plan.doomed, *plan.aged])
-    yield from _empty_summaries(plan, {aged[id] for id in plan.aged if id in aged})
+    yield from _empty_summaries(plan, aged)
     plan.superseded = [
         older
         for record in plan.doomed.values()
@@ -97,7 +199,6 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
         for older in record.supersedes
         if older not in plan.doomed
     ]
-    return plan
 
 
 def load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
@@ -134,6 +235,8 @@ def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[L
         note[AGED] = [[thread, count] for thread, count in counts.items()]
     lines = [Line(verb, r.type, r.id, r.version, 0, erased=True) for r in own]
     lines += [Line(verb, RecordType.MESSAGE, id, 0, 0, erased=True) for id in sorted(plan.aged)]
+    if plan.removed:
+        note[REDACTED] = dump_redactions(plan.redacted())
     return tuple(lines), note
 
 
@@ -222,6 +325,7 @@ def _read_groups(plan: ErasurePlan, records: Iterable[Record]) -> Deciding[None]
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
     """Empty every summary and formed title that covers an erased message; any may cover one that was removed by age."""
     said = [record for record in plan.doomed.values() if isinstance(record, Message)]
+    said += [removed.left for removed in plan.removed.values()]
     firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
     for message in said:
         firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
@@ -239,7 +343,7 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
         if thread.prepared is not None and firsts[thread.id] <= thread.prepared.through:
             emptied["prepared"] = None
         if emptied:
-            plan.stripped[thread.id] = thread.changed(**emptied)
+            plan.stripped[thread.id] = plan.stripped.get(thread.id, thread).changed(**emptied)
 
 
 def _lives_in(record: Record, thread: UUID) -> bool:
@@ -264,11 +368,22 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
         return True
     base = plan.stripped.get(record.id, record)
     if isinstance(base, (Memory, ProfileDocument, ExperienceLine)):
-        left = base.without(plan.lost_to(base))
+        left = _without(plan, base)
         if left is None:
             return True
         plan.stripped[record.id] = _with_groups(plan, left)
         return False
     # An episode summarises all its sources; its words cannot be attributed to one of them.
-    gone = [source for source in base.rests_on() if source in plan]
-    return bool(gone) if isinstance(base, Episode) else len(gone) == len(base.rests_on())
+    if isinstance(base, Episode):
+        return any(source in plan or source in plan.removed for source in base.rests_on())
+    return all(source in plan for source in base.rests_on())
+
+
+def _without(plan: ErasurePlan, base: Memory | ProfileDocument | ExperienceLine) -> Record | None:
+    """Return a record without the sources that it loses; None if nothing is left of it."""
+    if isinstance(base, ProfileDocument):
+        return base.without(lambda value: plan.lost_to(base, text_of_value(value)))
+    if isinstance(base, ExperienceLine):
+        return base.without(plan.lost_to(base, base.line))
+    left = base.without(plan.lost_to(base, base.content))
+    return None if left is None else left.changed(quotes=quotes_left(left, plan.removed))
