@@ -306,7 +306,9 @@ async def test_what_a_person_says_in_their_own_view_is_theirs(book: memoranda.Bo
 
 async def test_malformed_ids_cursors_and_limits_name_themselves(book: memoranda.Book) -> None:
     for call, field in (
-        (book.get("ana", "no-id", view="owner"), "id"),
+        (book.get("ana", " ", view="owner"), "id"),
+        (book.get("ana", "no\0id", view="owner"), "id"),
+        (book.get("ana", 7, view="owner"), "id"),  # type: ignore[arg-type]
         (book.list("ana", cursor="nonsense", view="owner"), "cursor"),
         (book.list("ana", limit=0), "limit"),
         (book.list("ana", limit=10_000), "limit"),

@@ -29,11 +29,8 @@ from memoranda.book.input import (
     Only,
     Who,
     as_actor,
-    as_explained,
     as_filter,
     as_flag,
-    as_id,
-    as_ids,
     as_limit,
     as_mode,
     as_names,
@@ -44,7 +41,10 @@ from memoranda.book.input import (
     as_vector,
     as_view,
     each,
+    names_a_record,
+    names_records,
 )
+from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
 from memoranda.book.services import Embeddings, Forming, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
@@ -179,10 +179,14 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> ThreadHandle:
-        """Create a thread, or open the one with this ``id``, or with this ``name`` that the application gave it."""
+        """Create a thread, or open the one with this ``id``, or with this ``name`` that the application gave it.
+
+        The name is your own id for the thread: ``id`` takes it too, and then no thread is created.
+        """
         party, view = as_owner(owner, self.tenant), as_view(who)
         if id is not None:
-            return await taken_up(self._services, party, as_id(id), view)
+            wanted = await record_id(self.engine, party, view, id, types=THREADS)
+            return await taken_up(self._services, party, wanted, view)
         if status not in ("created", "running"):
             raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
         readers = await self._services.audience_of(audience, view) or (
@@ -242,7 +246,11 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         chosen = as_mode(mode)
         if chosen == "most_used" and RecordType.MEMORY not in wanted:
             raise InvalidInput("types: most_used counts memories", field="types")
-        why_not = as_explained(explain)
+        why_not: tuple[UUID, ...] | None = () if explain is True else None
+        if not isinstance(explain, bool):
+            why_not = await record_ids(self.engine, party, view, explain, "explain")
+        if only and names_records(only):
+            only = await with_thread_id(self.engine, party, view, only)
         maker = self.embeddings.maker
         asked = None if vector is None else as_vector(vector, maker)
         now = self.door.clock()
@@ -296,6 +304,8 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         if query is None and vector is not None:
             raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
         where = thread.id if isinstance(thread, ThreadHandle) else thread
+        if where is not None and names_a_record(where):
+            where = await record_id(self.engine, party, view, where, "thread", THREADS)
         own = usable_here(await self._services.forming.of_agents.context(view.agent))
         request = request_of(
             query,
@@ -340,7 +350,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork):
         Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
         view may not see; then nothing is erased."""
         party, view = as_owner(owner, self.tenant), as_view(who)
-        wanted = as_ids(ids)
+        wanted = await record_ids(self.engine, party, view, ids)
         if everything == bool(wanted):
             raise InvalidInput("ids: name what to forget, or ask for everything", field="ids")
         target = Target(party, view, as_actor(view), wanted, everything)

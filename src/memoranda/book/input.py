@@ -19,7 +19,7 @@ from memoranda.model.memories import HELD, Memory, MemoryStatus
 from memoranda.model.messages import Episode, ThreadStatus
 from memoranda.model.query import Filter
 from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, View
-from memoranda.model.values import new_id, refused, text_fault
+from memoranda.model.values import is_id, new_id, refused, text_fault
 from memoranda.ports import MakesVectors
 from memoranda.recall.hits import MOST_USED
 from memoranda.recall.scoring.search import Mode
@@ -150,13 +150,18 @@ def as_id(value: UUID | str, field: str = "id") -> UUID:
         raise InvalidInput(f"{field}: {value!r} is not a valid id", field=field) from None
 
 
-def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tuple[UUID, ...]:
-    """Check ids and return each once."""
-    if isinstance(values, (str, UUID)):
-        values = (values,)
-    if not isinstance(values, Iterable):
-        raise InvalidInput(f"{field}: give ids, not {type(values).__name__}", field=field)
-    return tuple(dict.fromkeys(as_id(value, field) for value in values))
+def names_a_record(value: Any) -> bool:
+    """True if a text is no id of the book, and so the caller's own name of a record."""
+    return isinstance(value, str) and not is_id(value)
+
+
+def names_records(draft: Any) -> bool:
+    """True if the draft of a memory or an episode names another record by a caller's own name."""
+    given = [draft.get(name) or () for name in _TIES] if isinstance(draft, Mapping) else ()
+    return any(any(map(names_a_record, one if isinstance(one, (list, tuple)) else (one,))) for one in given)
+
+
+_TIES = ("sources", "supersedes", "thread")
 
 
 def as_limit(limit: int, most: int = 1000) -> int:
@@ -197,7 +202,7 @@ def as_wait(wait_for: Any) -> str:
 
 _STATED = frozenset(
     "kind content subject cardinality key applies_when data tags thread valid_from valid_to observed_at "
-    "sources trust pinned supersedes happened valid_from_granularity valid_to_granularity".split()
+    "sources trust pinned supersedes happened valid_from_granularity valid_to_granularity external_id".split()
 )
 
 
@@ -212,7 +217,9 @@ def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, receive
     return Memory.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})
 
 
-_DONE = frozenset("goal summary tool_calls outcome tags started_at ended_at thread sources trust".split())
+_DONE = frozenset(
+    "goal summary tool_calls outcome tags started_at ended_at thread sources trust external_id".split()
+)
 
 
 def episode_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, now: datetime) -> Episode:
@@ -263,13 +270,6 @@ def as_mode(mode: Any) -> str:
     if mode not in MODES:
         raise InvalidInput(f"mode: {mode!r} is none of {', '.join(MODES)}", field="mode")
     return str(mode)
-
-
-def as_explained(value: Any) -> tuple[UUID, ...] | None:
-    """Return the ids to explain; empty for the passages right after the hits, None for no explanation."""
-    if isinstance(value, bool):
-        return () if value else None
-    return as_ids(value, "explain")
 
 
 def as_counter(given: Any) -> Count | None:

@@ -24,7 +24,9 @@ from memoranda.book.input import (
     as_wait,
     each,
     memory_of,
+    names_records,
 )
+from memoranda.book.record_ids import with_ids
 from memoranda.door import Door, explained_limit
 from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.formation_settings import FormingSettings
@@ -141,10 +143,7 @@ class Embeddings:
 
     async def reached(self, receipt: Receipt, wait_for: str, made: Made | None = None) -> Receipt:
         """Return the receipt with the state of its passages' vectors; compute them now if ``wait_for`` asks for it."""
-        if wait_for == "stored" and not self.no_vectors_because:
-            return receipt
-        ids = kept(receipt)
-        if not ids:
+        if (wait_for == "stored" and not self.no_vectors_because) or not (ids := kept(receipt)):
             return receipt
         if self.maker is None or self.no_vectors_because:
             return replace(receipt, no_vectors_because=self.no_vectors_because)
@@ -361,7 +360,8 @@ class Services:
             # Its own also if all agents may read its sources or its thread, unless the settings make it common.
             common = await self.forming.of_agents.common_audience(view)
             readers = Audience.of_agent(view.agent) if common is None else None
-        memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
+        drafts = [await with_ids(self.engine, owner, view, s) if names_records(s) else s for s in statements]
+        memories = each(drafts, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
         if not memories:
             raise InvalidInput("statements: none given; give at least one", field="statements")
         if run is not None:

@@ -71,6 +71,8 @@ class MemoryFields(TypedDict, total=False):
     pinned: bool | None
     #: The memories that it replaces.
     supersedes: Sequence[UUID | str] | None
+    #: Your own id for it, which the book then takes wherever it takes an id; not in the form of a UUID.
+    external_id: str | None
 
 
 class ToolCallFields(TypedDict, total=False):
@@ -104,6 +106,8 @@ class EpisodeFields(TypedDict, total=False):
     thread: UUID | str | None
     sources: Sequence[UUID | str] | None
     trust: str | None
+    #: Your own id for it, which the book then takes wherever it takes an id; not in the form of a UUID.
+    external_id: str | None
 
 
 class ThreadFields(TypedDict, total=False):

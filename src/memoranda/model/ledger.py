@@ -160,7 +160,7 @@ IGNORED = {
     "present": "the same record exists already",
     "differs": "another record has this id",
     "place": "another message has its place in the thread",
-    "taken": "another record has this key or name",
+    "taken": "another record has this key, name or external id",
     "erased": "it was forgotten, and cannot be added again",
     "empty": "it is empty, and replaces nothing",
     "sourceless": "its sources are not in this book",

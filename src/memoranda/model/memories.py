@@ -11,9 +11,17 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from memoranda.model.records import AudienceKind, Record, RecordType, Trust, past_of, slot_of
+from memoranda.model.records import (
+    AudienceKind,
+    Record,
+    RecordType,
+    Trust,
+    external_link,
+    past_of,
+    slot_of,
+)
 from memoranda.model.unlisted import Unlisted, with_earlier
-from memoranda.model.values import Data, FilledText, Moment, Name, Text, Value
+from memoranda.model.values import Data, ExternalId, FilledText, Moment, Name, Text, Value
 
 #: Characters of a quote that a note carries.
 QUOTE_LENGTH = 300
@@ -207,6 +215,8 @@ class Memory(Record):
     status: MemoryStatus = MemoryStatus.ACTIVE
     #: Why it was retracted or evicted.
     reason: Text = ""
+    #: The caller's own id for it, unique among the owner's memories with the same audience.
+    external_id: ExternalId | None = None
 
     @field_validator("key")
     @classmethod
@@ -257,6 +267,12 @@ class Memory(Record):
         if self.sources:
             return (*self.sources, *(group.id for group in self._standing()))
         return () if self.thread is None else (self.thread,)
+
+    def links(self) -> tuple[UUID, ...]:
+        own = self.external_id
+        return (
+            self.rests_on() if own is None else (*self.rests_on(), external_link(self.owner, self.type, own))
+        )
 
     def _standing(self) -> Iterator[Unlisted]:
         return (group for group in self.unlisted if group.id not in self.past)

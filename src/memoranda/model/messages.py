@@ -10,9 +10,19 @@ from uuid import UUID
 
 from pydantic import Field, Strict, model_validator
 
-from memoranda.model.records import Record, RecordType, Trust
+from memoranda.model.records import Audience, Record, RecordType, Trust, external_link, slot_of
 from memoranda.model.redactions import Span, as_said, cut, strings_of, united, with_strings
-from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, TextOrData, Value
+from memoranda.model.values import (
+    Data,
+    Document,
+    ExternalId,
+    FilledText,
+    Moment,
+    Name,
+    Text,
+    TextOrData,
+    Value,
+)
 
 #: The text of a message that has no words of its own, such as a call of a memory's tools.
 NO_WORDS: Final = "(…)"
@@ -170,6 +180,10 @@ class KeepTaskSummary:
     messages: tuple[UUID, ...]
 
 
+def _thread_identity(name: str, audience: Audience) -> tuple[Any, ...]:
+    return (name, audience.kind.value, audience.agent, list(audience.groups))
+
+
 class Thread(Record):
     """A conversation between an owner and an agent, and the unit of work that it may be."""
 
@@ -200,10 +214,12 @@ class Thread(Record):
 
     def identity(self) -> tuple[Any, ...] | None:
         """Return the name with the audience, so that each audience can use a name once; None without a name."""
-        if self.name is None:
-            return None
-        audience = self.audience
-        return (self.name, audience.kind.value, audience.agent, list(audience.groups))
+        return None if self.name is None else _thread_identity(self.name, self.audience)
+
+    @classmethod
+    def slot_of_name(cls, name: str, audience: Audience) -> bytes:
+        """Return the slot of the thread that an audience calls by this name."""
+        return slot_of(cls.type, *_thread_identity(name, audience))
 
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -311,6 +327,8 @@ class Episode(Record):
     agent: Name | None = None
     sources: tuple[UUID, ...] = Field(default=(), max_length=10_000)
     trust: Trust = Trust.ASSISTANT
+    #: The caller's own id for it, unique among the owner's episodes with the same audience.
+    external_id: ExternalId | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Episode:
@@ -323,6 +341,12 @@ class Episode(Record):
         if self.sources:
             return self.sources
         return () if self.thread is None else (self.thread,)
+
+    def links(self) -> tuple[UUID, ...]:
+        own = self.external_id
+        return (
+            self.rests_on() if own is None else (*self.rests_on(), external_link(self.owner, self.type, own))
+        )
 
     def passage_text(self) -> str:
         """Return goal, summary, tags and tools, each on a line of its own; empty ones are left out."""

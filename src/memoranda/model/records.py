@@ -261,6 +261,13 @@ def slot_of(type_: RecordType, *identity: Any) -> bytes:
     return slot_digest(canonical([type_.value, *identity]))
 
 
+def external_link(owner: Owner, type_: RecordType, external_id: str) -> UUID:
+    """Return the id under which links find an owner's records of one type that have an external id."""
+    return UUID(
+        bytes=slot_digest(canonical(["external id", *owner.parts, type_.value, external_id])), version=5
+    )
+
+
 R = TypeVar("R", bound="Record")
 
 
@@ -298,6 +305,10 @@ class Record(Value):
 
     def stands_on(self) -> tuple[UUID, ...]:
         """Return the ids of this version's sources; ``rests_on`` adds those of earlier versions, for erasure."""
+        return self.rests_on()
+
+    def links(self) -> tuple[UUID, ...]:
+        """Return the ids that an engine links to this record: ``rests_on``, and the link of an external id."""
         return self.rests_on()
 
     def following(self, earlier: Record) -> Any:

@@ -144,6 +144,23 @@ def _name(value: str) -> str:
     return value
 
 
+def is_id(text: str) -> bool:
+    """True if a text has the form of an id that the book makes, a UUID."""
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _external_id(value: str) -> str:
+    if is_id(value):
+        raise ValueError(
+            "has the form of a UUID, as the book's own ids have; put letters before it, as in 'ep_'"
+        )
+    return _name(value)
+
+
 def _data(value: Any) -> Any:
     if value is None:
         return None
@@ -193,6 +210,8 @@ Text = Annotated[str, Strict(), AfterValidator(_text)]
 FilledText = Annotated[str, Strict(), AfterValidator(_filled)]
 #: A short line that identifies: just characters, compared exactly, never split or matched by pattern.
 Name = Annotated[str, Strict(), AfterValidator(_name)]
+#: The caller's own id for a record.
+ExternalId = Annotated[str, Strict(), AfterValidator(_external_id)]
 #: Any JSON value.
 Data = Annotated[Any, AfterValidator(_data)]
 #: A text, or any other JSON value. Only the text may be larger than a JSON value may be.

@@ -14,6 +14,7 @@ from memoranda.testing.conformance.maintenance import KeepingSuite
 from memoranda.testing.conformance.memories import MemorySuite
 from memoranda.testing.conformance.operations import ExtremeSuite, OperationSuite
 from memoranda.testing.conformance.others import OtherSuite
+from memoranda.testing.conformance.provenance.external_ids import ExternalIdSuite
 from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
 from memoranda.testing.conformance.redaction import RedactionSuite
 from memoranda.testing.conformance.shelves import MarkSuite, ShelfSuite
@@ -54,5 +55,6 @@ class StoreSuite(
     MovingSuite,
     MarkSuite,
     ExtremeSuite,
+    ExternalIdSuite,
 ):
     """All conformance tests of an engine."""

@@ -10,7 +10,6 @@ from memoranda.book.input import (
     Only,
     Who,
     as_audience,
-    as_id,
     as_limit,
     as_names,
     as_owner,
@@ -20,6 +19,7 @@ from memoranda.book.input import (
     each,
     episode_of,
 )
+from memoranda.book.record_ids import EPISODES, record_id, with_ids
 from memoranda.book.services import RecordVerbs, Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, spelled_out
 from memoranda.errors import InvalidInput, NotFound
@@ -110,7 +110,8 @@ class Episodes(RecordVerbs):
         reader = as_view({"agent": agent, "groups": groups, "view": view})
         party = as_owner(owner, self._services.tenant)
         now = self._services.door.clock()
-        episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
+        given = await with_ids(self._services.engine, party, reader, fields)
+        episode = each([given], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
         readers = as_audience(audience, reader)
         if readers is None and not episode.rests_on() and episode.trust not in STRANGERS:
             readers = await self._services.forming.of_agents.common_audience(reader)
@@ -120,8 +121,9 @@ class Episodes(RecordVerbs):
 
     async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
         """Return, whole, the tool calls that an episode cut or left out; None if it has all of them."""
-        party, view, wanted = as_owner(owner, self._services.tenant), as_view(who), as_id(id)
-        there = await self._services.engine.get(party, view, [wanted])
+        party, view, engine = as_owner(owner, self._services.tenant), as_view(who), self._services.engine
+        wanted = await record_id(engine, party, view, id, types=EPISODES)
+        there = await engine.get(party, view, [wanted])
         if not isinstance(there.get(wanted), Episode):
             raise NotFound(f"no episode {wanted} that this view may see")
         slot = slot_of(RecordType.OVERFLOW, str(wanted))

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.book.input import as_flag, as_id, as_limit, as_owner, each
+from memoranda.book.record_ids import record_ids
 from memoranda.book.services import RecordVerbs
 from memoranda.errors import NotFound
 from memoranda.model.changes import AddEvidence, AddExperience, ApproveExperience, Change, RetireExperience
@@ -131,7 +132,7 @@ class Experience(RecordVerbs):
 
     async def _ground(self, user: str, ids: Sequence[UUID | str]) -> Evidence:
         owner = as_owner(user, self._services.tenant)
-        sources = tuple(as_id(id, "evidence") for id in ids)
+        sources = await record_ids(self._services.engine, owner, WHOLE, ids, "evidence")
         there = await self._services.engine.get(owner, WHOLE, sources)
         missing = [id for id in sources if id not in there]
         if missing:

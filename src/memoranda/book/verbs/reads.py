@@ -13,13 +13,13 @@ from memoranda.book.input import (
     as_count,
     as_cursor,
     as_filter,
-    as_id,
     as_limit,
     as_owner,
     as_text,
     as_types,
     as_view,
 )
+from memoranda.book.record_ids import record_id, with_thread_id
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.about import About, Readers, about, readers
@@ -38,9 +38,10 @@ class Reads:
     _services: Services
 
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
-        """Return one record by its id."""
-        wanted = as_id(id)
-        found = await self._services.engine.get(self._party(owner), as_view(who), [wanted])
+        """Return one record by its id, or by your own name for it: an external id, or a thread's name."""
+        party, view, engine = self._party(owner), as_view(who), self._services.engine
+        wanted = await record_id(engine, party, view, id)
+        found = await engine.get(party, view, [wanted])
         if wanted not in found:
             raise NotFound(f"no record {wanted} that this view may see")
         return found[wanted]
@@ -57,8 +58,9 @@ class Reads:
         **who: Unpack[Who],
     ) -> Page:
         """Return a page of the records that a view sees."""
-        filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
         party, view = self._party(owner), as_view(who)
+        chosen = await with_thread_id(self._services.engine, party, view, only or {})
+        filter = as_filter(as_types(types), chosen, newest_first=newest_first)
         page = await self._services.engine.scan(party, view, filter, as_cursor(cursor), as_limit(limit))
         if not page.records:
             await log_narrow_view(self._services.engine, party, view, filter, "list")
@@ -87,9 +89,9 @@ class Reads:
         **who: Unpack[Who],
     ) -> int:
         """Return how many records ``list`` would return."""
-        return await self._services.engine.count(
-            self._party(owner), as_view(who), as_filter(as_types(types), only or {})
-        )
+        party, view, engine = self._party(owner), as_view(who), self._services.engine
+        chosen = await with_thread_id(engine, party, view, only or {})
+        return await engine.count(party, view, as_filter(as_types(types), chosen))
 
     async def why(
         self,
@@ -107,13 +109,16 @@ class Reads:
         """
         party, view = self._party(owner), as_view(who)
         engine = self._services.engine
-        return await explain(engine, party, view, as_id(id), as_cursor(cursor), as_limit(limit))
+        wanted = await record_id(engine, party, view, id)
+        return await explain(engine, party, view, wanted, as_cursor(cursor), as_limit(limit))
 
     async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
         """Return a record's changes, oldest first."""
-        steps = await self._services.engine.history(self._party(owner), as_view(who), as_id(id))
+        party, view, engine = self._party(owner), as_view(who), self._services.engine
+        wanted = await record_id(engine, party, view, id)
+        steps = await engine.history(party, view, wanted)
         if not steps:
-            raise NotFound(f"no record {as_id(id)} that this view may see")
+            raise NotFound(f"no record {wanted} that this view may see")
         return steps
 
     async def ledger(

@@ -14,14 +14,13 @@ from memoranda.book.input import (
     as_audience,
     as_count,
     as_fields,
-    as_id,
-    as_ids,
     as_owner,
     as_text,
     as_view,
     as_wait,
     memory_of,
 )
+from memoranda.book.record_ids import EPISODES, MEMORIES, record_id, record_ids, with_ids
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import MemoryFields, spelled_out
 from memoranda.book.verbs.correction import corrected, correction
@@ -119,9 +118,11 @@ class Statements:
             as_view({"agent": agent, "groups": groups, "view": view}),
         )
         readers = as_audience(audience, who)
-        statement = {"content": content, **fields}
-        held = await corrected(self._services.engine, party, who, as_id(id), operation)
-        draft = await correction(self._services.engine, party, who, held, statement)
+        statement, engine = {"content": content, **fields}, self._services.engine
+        wanted = await record_id(engine, party, who, id, types=MEMORIES)
+        held = await corrected(engine, party, who, wanted, operation)
+        named = await with_ids(engine, party, who, statement)
+        draft = await correction(engine, party, who, held, named)
         now = self._services.door.clock()
         try:
             memory = memory_of(draft, party, who.agent, now)
@@ -152,7 +153,9 @@ class Statements:
         **who: Unpack[Who],
     ) -> Receipt:
         """Mark the memory ``loser`` as replaced by the memory ``winner``; both are stored already."""
-        change = Supersede(as_id(loser, "loser"), as_id(winner, "winner"))
+        change = Supersede(
+            await self._id(owner, who, loser, "loser"), await self._id(owner, who, winner, "winner")
+        )
         return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
 
     async def confirm(
@@ -165,8 +168,9 @@ class Statements:
         **who: Unpack[Who],
     ) -> Receipt:
         """Record that a memory was said again, and in which records."""
-        grounds = as_ids(sources, "sources")
-        change = Confirm(as_id(id), grounds)
+        party, view = self._owner(owner), as_view(who)
+        grounds = await record_ids(self._services.engine, party, view, sources, "sources")
+        change = Confirm(await self._id(owner, who, id), grounds)
         return await self._change(
             owner, change, ["corroborate", str(id), list(map(str, grounds))], operation, who
         )
@@ -183,7 +187,7 @@ class Statements:
         """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened."""
         changed = as_fields(fields)
         return await self._change(
-            owner, Amend(as_id(id), changed), ["amend", str(id), changed], operation, who
+            owner, Amend(await self._id(owner, who, id), changed), ["amend", str(id), changed], operation, who
         )
 
     async def share(
@@ -199,7 +203,7 @@ class Statements:
         readers = as_audience(audience, as_view(who))
         if readers is None:
             raise InvalidInput("audience: name the audience to share with", field="audience")
-        change = ChangeAudience(as_id(id), readers)
+        change = ChangeAudience(await self._id(owner, who, id), readers)
         return await self._change(owner, change, ["share", str(id), str(readers)], operation, who)
 
     async def retract(
@@ -212,7 +216,7 @@ class Statements:
         **who: Unpack[Who],
     ) -> Receipt:
         """Retract a memory: it is not active any more, and its history stays."""
-        change = Retract(as_id(id), reason)
+        change = Retract(await self._id(owner, who, id), reason)
         return await self._change(owner, change, ["retract", str(id), reason], operation, who)
 
     async def retract_source(
@@ -230,7 +234,8 @@ class Statements:
         no more. Undoing the operation brings all of it back.
         """
         party, view = self._owner(owner), as_view(who)
-        return await self._retracting.retract_source(party, view, as_id(source, "source"), reason, operation)
+        wanted = await record_id(self._services.engine, party, view, source, "source", EPISODES)
+        return await self._retracting.retract_source(party, view, wanted, reason, operation)
 
     async def undo(
         self,
@@ -251,9 +256,14 @@ class Statements:
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count."""
         party, view = self._owner(owner), as_view(who)
-        found = await self._services.engine.get(party, view, as_ids(ids))
+        engine = self._services.engine
+        found = await engine.get(party, view, await record_ids(engine, party, view, ids, types=MEMORIES))
         placed = [record for record in found.values() if isinstance(record, Memory)]
         return await self._uses.use(party, view, placed)
+
+    async def _id(self, owner: str | Owner, who: Who, id: UUID | str, field: str = "id") -> UUID:
+        """Return the id of the memory that a caller names."""
+        return await record_id(self._services.engine, self._owner(owner), as_view(who), id, field, MEMORIES)
 
     def _owner(self, owner: str | Owner) -> Owner:
         return as_owner(owner, self._services.tenant)

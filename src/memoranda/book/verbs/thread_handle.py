@@ -20,6 +20,7 @@ from memoranda.book.input import (
     episode_of,
 )
 from memoranda.book.message_input import drafts_in, message_of
+from memoranda.book.record_ids import with_ids
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
 from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
@@ -246,6 +247,7 @@ class ThreadHandle:
             outcome = Outcome.FAILED if ended is ThreadStatus.FAILED else Outcome.SUCCEEDED
             given = {"thread": self.id, **episode}
             given |= {"outcome": outcome} if given.get("outcome") is None else {}
+            given = await with_ids(self._services.engine, self.owner, self._view, given)
             made = each([given], "episode", lambda d: episode_of(d, self.owner, agent, now))[0]
         receipt = await (await self._services.door_for(self._view)).write(
             self.owner,

@@ -9,7 +9,8 @@ from uuid import UUID
 import click
 
 from memoranda.book import Book
-from memoranda.book.input import Who, as_ids, as_view
+from memoranda.book.input import Who, as_view
+from memoranda.book.record_ids import record_ids
 from memoranda.capabilities import CopiesItself
 from memoranda.cli import exits
 from memoranda.cli.options import opens_book, owned, seen_as
@@ -109,8 +110,9 @@ async def _forget(
         if how["everything"]:
             question = f"Erase everything that the book holds of {party}?"
         else:
-            found = await _found(session, book, party, as_ids(words), who, quiet=yes)
-            named = _named(party, as_ids(words), found, copies)
+            ids = await record_ids(book.engine, party, as_view(who), words)
+            found = await _found(session, book, party, ids, who, quiet=yes)
+            named = _named(party, ids, found, copies)
             question = f"Erase {named}, with everything that comes from it alone?" if named else ""
         if question:
             confirm(f"{question} This cannot be undone.", yes=yes)

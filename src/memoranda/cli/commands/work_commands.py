@@ -117,7 +117,8 @@ async def _form(
     async with session.writing(models="auto") as book:
         await _note_who_forms(book)
         party = as_owner(owner, session.tenant)
-        wanted = await to_be_formed(book, party) if thread is None else [as_id(thread, "thread")]
+        named = [] if thread is None else [(await book.thread(party, id=thread, view="owner")).id]
+        wanted = named or await to_be_formed(book, party)
         before = {memory.id for memory in await _memories(book, party)}
         off = set()
         handles = [await book.thread(party, id=id, view="owner") for id in wanted]

@@ -42,7 +42,7 @@ from memoranda.model.values import new_id
 @seen_as
 @once
 @waits_for_vectors
-@click.option("--thread", metavar="ID", help="The thread, by its id.")
+@click.option("--thread", metavar="ID", help="The thread, by its id or your own name for it; it must exist.")
 @click.option(
     "--name", metavar="NAME", help="The thread, by your own name for it; it is created if it does not exist."
 )
@@ -148,6 +148,9 @@ _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 
 
 _HAPPENED: Final = "When it happened: 2023-05-07, 2023-05, 2023 or 2026-10-12/2026-10-16"
+_named = click.option(
+    "--external-id", metavar="TEXT", help="Your own id for it; every command takes it in place of an ID."
+)
 
 
 @click.command("remember")
@@ -181,6 +184,7 @@ _HAPPENED: Final = "When it happened: 2023-05-07, 2023-05, 2023 or 2026-10-12/20
 )
 @click.option("--supersedes", metavar="ID", multiple=True, help="A memory that it replaces; repeatable.")
 @click.option("--trust", type=click.Choice([each.value for each in Trust]), help="How far to trust it.")
+@_named
 @click.option("--pinned", is_flag=True, help="Never evict it to make room.")
 @click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
 @click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
@@ -259,6 +263,7 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @click.option("--applies-when", metavar="TEXT", help="Another situation in which it applies.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Other tags; repeatable.")
 @click.option("--happened", metavar="DAYS", help=f"{_HAPPENED}.")
+@_named
 @click.option("--audience", type=click.Choice(["self", "group", "global"]), help="Other readers.")
 def update_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, wait: bool, **given: Any

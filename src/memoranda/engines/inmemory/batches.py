@@ -228,13 +228,13 @@ class Storing:
         shelf = self._tables.shelf(self._era, record.audience)
         version = Version(row, record.audience, self._position)
         if kept is None:
-            kept = Kept(self._era, [version], record.rests_on(), put.run, put.terms)
+            kept = Kept(self._era, [version], record.links(), put.run, put.terms)
             self._tables.add(kept)
         else:
             if kept.now.audience != record.audience and record.type in PASSAGE_TYPES:
                 self.leave(self._tables.shelf(self._era, kept.now.audience), record.id)
             kept.versions.append(version)
-            self._tables.rest(kept, record.rests_on())
+            self._tables.rest(kept, record.links())
         self._regroup(kept, put)
         if record.type in PASSAGE_TYPES:
             kept.mark = self._mark(shelf)

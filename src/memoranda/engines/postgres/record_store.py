@@ -54,7 +54,7 @@ class Storing:
         """Return the records of a write as they will be stored."""
         found = []
         for put, row in zip(write.puts, write.rows, strict=True):
-            anew = write.relink or put.before is None or put.before.rests_on() != put.record.rests_on()
+            anew = write.relink or put.before is None or put.before.links() != put.record.links()
             found.append(Writing(put, row, write.entry.position, anew))
         return found
 
@@ -204,7 +204,7 @@ def _links(writings: Sequence[Writing]) -> dict[str, Any]:
         (one.row.id, b"", source.bytes)
         for one in writings
         if one.rests_anew
-        for source in one.put.record.rests_on()
+        for source in one.put.record.links()
     ]
     others = [(one.row.id, *_raw(pair)) for one in writings for pair in one.put.linked]
     return _columns_of(listed + others)

@@ -252,13 +252,13 @@ class Storing:
         self._on.run("keep_version", row.recorded_at, row.id)
         columns = (*row[2:6], *row[7:], row.held, row.recorded_at, shelf)
         self._on.run("update_record", *columns, self._write.entry.position, mark, row.id)
-        if self._write.relink or (put.before is not None and put.before.rests_on() != record.rests_on()):
+        if self._write.relink or (put.before is not None and put.before.links() != record.links()):
             self._on.run("unlink", row.id)
             self._link(record)
         self._regroup(put)
 
     def _link(self, record: Record) -> None:
-        for source in record.rests_on():
+        for source in record.links():
             self._on.run("link", record.id.bytes, b"", source.bytes)
 
     def _regroup(self, put: Put) -> None:

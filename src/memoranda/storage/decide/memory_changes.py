@@ -23,6 +23,7 @@ from memoranda.model.messages import Thread
 from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
+from memoranda.storage.decide.external_ids import refuse_taken
 from memoranda.storage.decide.protection import audience_of, protected, protected_from_act
 from memoranda.storage.decide.source_lists import (
     some_at_a_time,
@@ -61,6 +62,8 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     memory = memory.changed(
         audience=audience_of(state, change, trust, grounds), trust=trust, recorded_at=state.batch.at
     )
+    if memory.external_id is not None:
+        yield from refuse_taken(state, memory)
     if memory.sources and (yield from _refused_before(memory)):
         state.ignore("not_formed_again")
         return []
@@ -319,4 +322,6 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
         raise Conflict(
             f"audience: memory {holder.id} holds the key {memory.key!r} there; supersede it or change the key"
         )
+    if changed.external_id is not None:
+        yield from refuse_taken(state, changed, "audience")
     state.put(changed, Verb.SHARE)

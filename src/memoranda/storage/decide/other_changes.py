@@ -26,6 +26,7 @@ from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, p
 from memoranda.model.records import Record
 from memoranda.model.unlisted import are_counted, unlisted_of
 from memoranda.model.values import comparable
+from memoranda.storage.decide.external_ids import external_holder
 from memoranda.storage.decide.source_lists import Lost, with_groups, with_short_lists, with_short_past
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import ErasedAmong, ErasedEras, PlaceTaken
@@ -153,7 +154,9 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
     if present is not None:
         state.ignore("present" if present == record else "differs", record.id)
         return
-    if (yield from state.holder(record)) is not None:
+    if (yield from state.holder(record)) is not None or (
+        yield from external_holder(state, record)
+    ) is not None:
         state.ignore("taken", record.id)
         return
     grounded = yield from _grounded(state, record, change.unlisted)

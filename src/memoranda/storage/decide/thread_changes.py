@@ -33,6 +33,7 @@ from memoranda.model.messages import (
 )
 from memoranda.model.records import Audience, Limits, Record, lowest, narrowest
 from memoranda.model.values import new_id, refused
+from memoranda.storage.decide.external_ids import refuse_taken
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_case import Deciding
 
@@ -276,6 +277,9 @@ def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
         audience = change.audience
     limiting = () if change.judged else grounds
     trust = lowest([episode.trust, *(ground.trust for ground in limiting if hasattr(ground, "trust"))])
-    state.make(episode.changed(audience=audience, trust=trust), Verb.ADD, terms=change.terms)
+    made = episode.changed(audience=audience, trust=trust)
+    if made.external_id is not None:
+        yield from refuse_taken(state, made)
+    state.make(made, Verb.ADD, terms=change.terms)
     if change.overflow is not None:
         state.make(change.overflow.changed(audience=audience, agent=episode.agent), Verb.ADD)

@@ -11,6 +11,7 @@ from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.records import Record, RecordType
+from memoranda.storage.decide.external_ids import check_external_ids
 from memoranda.storage.decide.source_lists import as_it_was, sources_among
 from memoranda.storage.decide.state import BatchState, holders
 from memoranda.storage.questions import EntriesAt, InThread, PositionsTouching, RestingOn, VersionOf
@@ -38,6 +39,7 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
     for line in lines:
         yield from _restore(state, line)
     yield from _check_slots(state)
+    yield from check_external_ids(state)
     state.note["undoes"] = [entry.position for entry in entries]
 
 

@@ -168,7 +168,7 @@ class _Pieces:
             None,
             self._shelves[record.audience] if passage else 0,
             tuple(pieces),
-            tuple(sorted({source.bytes for source in record.rests_on()})),
+            tuple(sorted({source.bytes for source in record.links()})),
             None if packed is None else (self._rule, packed),
             None
             if use is None

@@ -17,6 +17,7 @@ from memoranda.model.passages import Use
 from memoranda.model.records import Owner, Record, RecordType
 from memoranda.model.unlisted import are_counted
 from memoranda.model.values import Value, refused
+from memoranda.storage.decide.external_ids import external_id_of
 from memoranda.storage.export.forms import BookLine, EndLine, EntryLine, OwnerLine, UseLine, VersionLine
 from memoranda.storage.export.owner_data import LARGEST, Blank, BookDump, DumpedVersion, EndedEra, OwnerDump
 from memoranda.storage.rows import CLASS_OF
@@ -220,6 +221,15 @@ class _Parsing:
                 raise broken(each.item, "record: another record of this part holds its key or name", "record")
             if slot is not None:
                 held.add(slot)
+        named = [each for each in self._current() if external_id_of(each.record) is not None]
+        taken: set[object] = set()
+        for each in named:
+            record = each.record
+            if (own := (record.type, external_id_of(record), record.audience)) in taken:
+                raise broken(
+                    each.item, "record: another record of this part has its external id", "record.external_id"
+                )
+            taken.add(own)
 
     def _check_seats(self) -> None:
         for each in self._current():

@@ -61,7 +61,7 @@ def _derive(base: OwnerBase, piece: Piece, done: Counter[str]) -> Derived | None
         return None  # The record stands on no shelf of its owner.
     readers, id = audience_of(*piece.readers), UUID(bytes=row.id)
     record = decode(row.type, id, base.owner, readers, row.version, row.recorded_at, row.body)
-    sources = tuple(sorted({source.bytes for source in record.rests_on()}))
+    sources = tuple(sorted({source.bytes for source in record.links()}))
     meant = encode(record, base.secret)
     ended = None if meant.held else row.recorded_at if piece.ended is None else piece.ended
     done.update(records=1, links=len(sources))

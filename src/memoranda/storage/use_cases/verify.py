@@ -221,7 +221,7 @@ class OwnerCheck:
             Written(id, row.type, row.version, piece.position, readers, row.body, row.hash)
         )
         yield from misplaced(row, record, self._base.secret)
-        if set(piece.sources) != {source.bytes for source in record.rests_on()}:
+        if set(piece.sources) != {source.bytes for source in record.links()}:
             yield f"{name}: its links are not what it rests on"
         if not are_counted(record, _members(piece)):
             yield f"{name}: its unlisted sources are not those that it counts"
