@@ -27,6 +27,7 @@ from memoranda.model.records import Record
 from memoranda.model.unlisted import are_counted, unlisted_of
 from memoranda.model.values import comparable
 from memoranda.storage.decide.external_ids import external_holder
+from memoranda.storage.decide.redaction import Removed, quotes_left
 from memoranda.storage.decide.source_lists import Lost, with_groups, with_short_lists, with_short_past
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import ErasedAmong, ErasedEras, PlaceTaken
@@ -164,6 +165,8 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
         state.ignore("sourceless", record.id)
         return
     record = grounded
+    if isinstance(record, Memory) and record.quotes:
+        record = yield from _without_removed_words(state, record)
     if isinstance(record, Message):
         seated = yield from _seated(state, record)
         if seated is None:
@@ -174,6 +177,14 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
         # Places up to formed_through were used, even if their messages are not imported; they are never used again.
         state.tails[record.id] = record.formed_through
     state.keep(record, change.terms)
+
+
+def _without_removed_words(state: BatchState, memory: Memory) -> Deciding[Memory]:
+    """Return an imported memory without quotes of words that were taken out of their messages here."""
+    yield from state.fetch(one.message for one in memory.quotes)
+    said = (state.current(one.message) for one in memory.quotes)
+    removed = {one.id: Removed(one, one, (), "") for one in said if isinstance(one, Message) and one.removed}
+    return memory.changed(quotes=quotes_left(memory, removed))  # type: ignore[no-any-return]
 
 
 def _grounded(

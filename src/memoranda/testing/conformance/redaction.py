@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import Conflict, Erased, InvalidInput, NotAllowed, NotFound, Stale
-from memoranda.model.changes import Hide, JobDraft, PatchProfile, RecordEpisode, Undo
+from memoranda.model.changes import Hide, Import, JobDraft, PatchProfile, RecordEpisode, Undo
 from memoranda.model.ledger import REDACTED, Actor, Target, Verb
 from memoranda.model.memories import Cited
 from memoranda.model.messages import NO_WORDS, SummariseThread
@@ -28,6 +28,7 @@ from memoranda.testing.builders import (
     START,
     Follower,
     Pen,
+    a_memory,
     an_episode,
     packed,
     vectors_of,
@@ -186,6 +187,15 @@ class RedactionSuite(Suite):
         past = await engine.erasures()
         assert past.redactions == (Redaction(said, (part(SAID, HOME),)),)
         assert bens in past.records
+
+    async def test_an_imported_statement_does_not_quote_the_words(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        (said,) = await pen.say(await pen.open(), SAID)
+        await engine.erase(target(pen, redactions=taking(said, part(SAID, HOME))), pen.tick())
+        quotes = (Cited(message=said, quote=HOME), Cited(message=said, quote="I like tea."))
+        memory = a_memory(ANN, "Likes tea", sources=(said,), quotes=quotes)
+        await pen.write(Import(memory, packed(memory.passage_text())))
+        assert (await pen.read(memory.id)).quotes == quotes[1:]
 
     async def test_a_message_that_changed_in_between_is_refused(self, engine: Engine) -> None:
         pen = Pen(engine)
