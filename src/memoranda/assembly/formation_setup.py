@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from memoranda.book.services import FORM, REFORM
+from memoranda.book.services import REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
 from memoranda.formation.budget import BudgetCheck, Budgets
@@ -18,6 +18,7 @@ from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
 from memoranda.formation.task_summaries import TaskSummaries
 from memoranda.formation.who_forms import WhoForms
+from memoranda.model.changes import FORM
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
 from memoranda.ports import Clock, Engine, Finder, Models

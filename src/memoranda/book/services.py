@@ -30,7 +30,7 @@ from memoranda.book.record_ids import with_ids
 from memoranda.door import Door, explained_limit
 from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.formation_settings import FormingSettings
-from memoranda.model.changes import Change, Expect, JobDraft, Remember
+from memoranda.model.changes import FORM, Change, Expect, JobDraft, Remember
 from memoranda.model.ledger import Receipt, Verb
 from memoranda.model.messages import TaskSummary
 from memoranda.model.query import BookFacts, Filter, Hits
@@ -40,7 +40,6 @@ from memoranda.ports import Engine, MakesVectors, Records
 from memoranda.worker import Worker, quiet
 
 #: Work on what is new in a thread, and on all of it again.
-FORM: Final = "form"
 REFORM: Final = "reform"
 FORMING: Final = (FORM, REFORM)
 _OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"

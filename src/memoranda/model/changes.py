@@ -39,6 +39,8 @@ KEPT_LENGTH = 2_000_000
 ERROR_LENGTH = 2000
 #: The kind, and the key, of the upkeep that makes large shelves ready to be searched by their engine.
 FOLLOW = "follow"
+#: The kind of the job that forms a thread; its key is the thread's id.
+FORM = "form"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"
 #: As many as are listed where one looks through all that there are, those that are due first.

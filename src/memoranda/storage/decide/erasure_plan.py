@@ -52,6 +52,8 @@ class ErasurePlan:
     removed: dict[UUID, Removed] = field(default_factory=dict)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
+    #: The threads whose summaries are emptied; they are made anew.
+    unsummarised: list[UUID] = field(default_factory=list)
     #: Older statements that erased memories had superseded; they are not erased.
     superseded: list[UUID] = field(default_factory=list)
 
@@ -343,6 +345,7 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
         if thread.prepared is not None and firsts[thread.id] <= thread.prepared.through:
             emptied["prepared"] = None
         if emptied:
+            plan.unsummarised += [thread.id] if "summary" in emptied and thread.summary else []
             plan.stripped[thread.id] = plan.stripped.get(thread.id, thread).changed(**emptied)
 
 

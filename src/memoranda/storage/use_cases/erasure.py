@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import NotFound
+from memoranda.model.changes import FORM, JobDraft
 from memoranda.model.ledger import (
     REDACTED,
     Actor,
@@ -57,6 +58,7 @@ from memoranda.storage.writes import (
     EndEra,
     ForgetKept,
     Leaving,
+    PutJob,
     RemoveRecords,
     Reword,
     ScrubDigests,
@@ -208,6 +210,8 @@ def _carry_out(
     yield from _take_away(own, at)
     yield from _bury(base.secret, (*(() if target.ageing else plan.doomed), *plan.aged), at)
     yield from jobs
+    for thread in plan.unsummarised:
+        yield PutJob(base, JobDraft(FORM, str(thread), records=(thread,)), at)
     position = base.position + 1 + bool(own.stripped)
     yield StoreRecords(base, (), (), _entry(base.era, position, target, plan, removed, at))
     if target.everything:

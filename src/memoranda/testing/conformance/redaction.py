@@ -160,6 +160,8 @@ class RedactionSuite(Suite):
         await engine.erase(target(pen, redactions=taking(said, part(SAID, HOME))), pen.tick())
         left = await pen.read(thread)
         assert (left.summary, left.summary_through) == ("", 0)
+        # It is made anew.
+        assert [job.key for job in await engine.jobs(None, 10) if job.kind == "form"] == [str(thread)]
 
     async def test_vectors_of_the_words_are_gone_and_old_ones_are_not_stored_any_more(
         self, engine: Engine
