@@ -41,6 +41,8 @@ ERROR_LENGTH = 2000
 FOLLOW = "follow"
 #: The kind of the job that forms a thread; its key is the thread's id.
 FORM = "form"
+#: The kind of the job that erases what was hidden, once it is due; its key is the position of the operation that hid it.
+FINISH_FORGETTING = "finish_forgetting"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"
 #: As many as are listed where one looks through all that there are, those that are due first.
@@ -255,6 +257,8 @@ class Hide:
 
     ids: tuple[UUID, ...] = ()
     redactions: tuple[Redaction, ...] = ()
+    #: Seconds after which it is erased unless it is undone; None: it stays hidden until somebody decides.
+    finish_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from memoranda.model.changes import Batch, Import, JobDraft
@@ -27,8 +28,9 @@ from memoranda.storage.questions import Applied, Base, ByOperation, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import JobsAbout, OwnersOfRecords
 from memoranda.storage.use_case import Deciding, ask
+from memoranda.storage.use_cases.hidden_jobs import hidden_jobs
 from memoranda.storage.use_cases.vector_sets import new_terms
-from memoranda.storage.writes import ForgetKept, PutJob, Reserve, Reword, StoreRecords
+from memoranda.storage.writes import DropJobs, ForgetKept, PutJob, Reserve, Reword, StoreRecords
 from memoranda.text.terms import RULE
 
 
@@ -55,8 +57,14 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         named |= yield from _owners_of_sources(decision.puts)
     for owner in sorted(named - {batch.owner}, key=lambda owner: owner.parts):
         yield Reserve(owner, base)
-    for draft in _once_each(decision.jobs):
+    # Asked before anything is written.
+    reworded = yield from _reworded(decision.puts)
+    kept = (yield from _answers_about(decision.puts)) if HIDDEN in decision.note else []
+    waiting, ended = yield from hidden_jobs(batch, decision, base.position + 1)
+    for draft in _once_each((*decision.jobs, *waiting)):
         yield PutJob(base, draft, batch.at)
+    if ended:
+        yield DropJobs(ended)
     if not decision.puts and operation is None:
         return nothing
     rows = [encode(put.record, base.secret) for put in decision.puts]
@@ -72,15 +80,6 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         None if operation is None else operation.id,
         None if operation is None else operation.request,
     )
-    said = [
-        put.record
-        for put in decision.puts
-        if isinstance(put.record, Message)
-        and put.before is not None
-        and _changes_words(put.before, put.record)
-    ]
-    reworded = yield from new_terms(said)
-    kept = (yield from _answers_about(decision.puts)) if HIDDEN in decision.note else []
     gain = sum(held_gain(put.before, put.record) for put in decision.puts)
     yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain)
     if reworded:
@@ -88,6 +87,19 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
     if kept:
         yield ForgetKept(kept)
     return receipt_of(entry, batch.owner)
+
+
+def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
+    """Return the new terms of messages whose words a batch changes, each with its engine's key."""
+    return (
+        yield from new_terms(
+            put.record
+            for put in puts
+            if isinstance(put.record, Message)
+            and put.before is not None
+            and _changes_words(put.before, put.record)
+        )
+    )
 
 
 def _changes_words(before: Record, now: Record) -> bool:

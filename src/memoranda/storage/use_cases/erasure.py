@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import NotFound
-from memoranda.model.changes import FORM, JobDraft
+from memoranda.model.changes import FINISH_FORGETTING, FORM, JobDraft
 from memoranda.model.ledger import (
     REDACTED,
     Actor,
@@ -50,6 +50,7 @@ from memoranda.storage.upkeep_questions import (
 )
 from memoranda.storage.use_case import Deciding, OwnerBase, Write, ask
 from memoranda.storage.use_cases.costs import unname_spending
+from memoranda.storage.use_cases.hidden_jobs import ended_jobs
 from memoranda.storage.use_cases.vector_sets import new_terms
 from memoranda.storage.writes import (
     BlankVersions,
@@ -145,7 +146,7 @@ def _seen(base: OwnerBase, target: Target, plan: ErasurePlan) -> Deciding[SeenEr
         return None
     removed = Counter(record.type.value for record in part.doomed.values())
     yield from _loss(base, part, removed)
-    yield from _jobs(part, (), removed)
+    yield from _jobs(part, (), removed, target.hidden)
     return SeenErasure(dict(+removed), tuple(part.stripped), tuple(part.doomed), superseded)
 
 
@@ -199,7 +200,8 @@ def _carry_out(
     removed = Counter(record.type.value for record in plan.doomed.values())
     removed["parts of messages"] = sum(len(taken.spans) for taken in plan.removed.values())
     own = yield from _loss(base, plan, removed, whole=target.everything)
-    jobs = yield from _jobs(plan, (yield from ask(OwnJobs())) if target.everything else (), removed)
+    own_jobs = (yield from ask(OwnJobs())) if target.everything else ()
+    jobs = yield from _jobs(plan, own_jobs, removed, target.hidden)
     # Agents who had learnt from these records, and tenants with keys.
     owners = {record.owner for record in (*plan.doomed.values(), *plan.stripped.values())} - {target.owner}
     others = []
@@ -299,7 +301,9 @@ def _bury(secret: bytes, ids: Iterable[UUID], at: datetime) -> Deciding[None]:
         yield Bury(digests, at)
 
 
-def _jobs(plan: ErasurePlan, own: Iterable[bytes], removed: Counter[str]) -> Deciding[list[Write]]:
+def _jobs(
+    plan: ErasurePlan, own: Iterable[bytes], removed: Counter[str], finished: int
+) -> Deciding[list[Write]]:
     """Return the deletion of jobs about erased records; jobs of a thread that loses some stay, and quote nothing."""
     erased = {id.bytes for id in plan.doomed}
     losing = {id.bytes for id in plan.losing_threads()}
@@ -308,7 +312,10 @@ def _jobs(plan: ErasurePlan, own: Iterable[bytes], removed: Counter[str]) -> Dec
     ids = tuple(UUID(bytes=id) for id in sorted(read | losing))
     about = (yield from ask(JobsAbout(ids))) if ids else []
     kept = {job.id for job in about if job.kept is not None and not read.isdisjoint(job.kept[0])}
-    dropped = {job.id for job in about if not erased.isdisjoint(job.records)}
+    dropped = yield from ended_jobs(about, erased, finished)
+    dropped |= {
+        job.id for job in about if job.kind != FINISH_FORGETTING and not erased.isdisjoint(job.records)
+    }
     gone = dropped.union(own)
     silent = {
         job.id

@@ -9,7 +9,16 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import Conflict, Erased, InvalidInput, NotAllowed, NotFound, Stale
-from memoranda.model.changes import Hide, Import, JobDraft, PatchProfile, RecordEpisode, Undo
+from memoranda.model.changes import (
+    FINISH_FORGETTING,
+    Hide,
+    Import,
+    Job,
+    JobDraft,
+    PatchProfile,
+    RecordEpisode,
+    Undo,
+)
 from memoranda.model.ledger import REDACTED, Actor, Target, Verb
 from memoranda.model.memories import Cited
 from memoranda.model.messages import NO_WORDS, SummariseThread
@@ -54,6 +63,11 @@ def taking(message: UUID, *spans: Span, version: int | None = 1) -> tuple[Redact
 def target(pen: Pen, *ids: UUID, redactions: Sequence[Redaction] = (), **fields: Any) -> Target:
     actor = Actor("owner", pen.owner.id)
     return Target(pen.owner, pen.view, actor, ids, redactions=tuple(redactions), **fields)
+
+
+async def waiting(engine: Engine) -> list[Job]:
+    """Return the jobs that wait for hidden words."""
+    return [job for job in await engine.jobs(None, 100) if job.kind == FINISH_FORGETTING]
 
 
 class RedactionSuite(Suite):
@@ -308,3 +322,53 @@ class RedactionSuite(Suite):
         again = await engine.lease(("form",), "w", pen.tick(120), 60)
         assert again is not None
         assert again.kept is None
+
+    async def test_what_is_hidden_waits_in_a_job_until_it_is_undone_or_erased(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        said, whole = await pen.say(await pen.open(), SAID, HOME)
+        memory = await pen.remember("Lives in Oslo", sources=(said,))
+        spans = (*taking(said, part(SAID, HOME)), *taking(whole, Span(start=0, end=len(HOME))))
+        receipt = await pen.write(Hide((memory,), spans))
+        (job,) = await waiting(engine)
+        assert (job.owner, job.key, job.payload) == (ANN, str(receipt.position), {"decided": False})
+        assert await engine.lease((FINISH_FORGETTING,), "w", pen.tick(10**8), 60) is None
+
+        undone = await pen.write(Undo(receipt.position))
+        assert await waiting(engine) == []
+        again = await pen.write(Undo(undone.position))
+        (job,) = await waiting(engine)
+        assert (job.key, job.payload) == (str(receipt.position), {"decided": False})
+        twice = await pen.write(Undo(again.position))
+        assert await waiting(engine) == []
+        await pen.write(Undo(twice.position))
+        assert [job.key for job in await waiting(engine)] == [str(receipt.position)]
+
+        await engine.erase(target(pen, hidden=receipt.position), pen.tick())
+        assert await waiting(engine) == []
+        assert (await engine.verify()).faults == ()
+
+    async def test_what_is_hidden_is_due_when_somebody_has_decided(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        (said,) = await pen.say(await pen.open(), SAID)
+        receipt = await pen.write(Hide((), taking(said, part(SAID, HOME)), finish_after=3600))
+        kinds = (FINISH_FORGETTING,)
+        assert await engine.lease(kinds, "w", pen.tick(60), 60) is None
+        job = await engine.lease(kinds, "w", pen.tick(3600), 60)
+        assert job is not None
+        assert (job.key, job.payload) == (str(receipt.position), {"decided": True})
+        await engine.erase(target(pen, hidden=receipt.position), pen.tick())
+        assert await waiting(engine) == []
+
+    async def test_what_is_left_of_hidden_records_waits_when_one_of_them_is_erased(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, other = await pen.remember("Lives in Oslo"), await pen.remember("Likes tea")
+        receipt = await pen.write(Hide((one, other)))
+        await engine.erase(target(pen, one), pen.tick())
+        assert [job.key for job in await waiting(engine)] == [str(receipt.position)]
+        await engine.erase(target(pen, other), pen.tick())
+        assert await waiting(engine) == []
+        await pen.write(Hide((await pen.remember("Likes milk"),)))
+        await engine.erase(target(pen, everything=True), pen.tick())
+        assert await waiting(engine) == []
