@@ -53,8 +53,9 @@ class Door:
         jobs: tuple[JobDraft, ...] = (),
         era: UUID | None = None,
         note: Mapping[str, Any] | None = None,
+        dry_run: bool = False,
     ) -> Receipt:
-        """Check changes, compute their search terms, and apply all of them or none."""
+        """Check changes, compute their search terms, and apply all of them or none; with ``dry_run`` only decide them."""
         if operation is not None:
             _check_operation(operation)
         if self.secrets == "mask":
@@ -77,10 +78,12 @@ class Door:
             else request_digest(canonical([view.agent, view.groups, view.whole, request])),
             era=era,
             note=note or {},
+            dry_run=dry_run,
         )
         with telemetry.span("write"):
             receipt = await self._records.apply(batch)
-        telemetry.count("writes")
+        if not dry_run:
+            telemetry.count("writes")
         return receipt
 
     async def _masked(

@@ -393,3 +393,5 @@ class Batch:
     era: UUID | None = None
     #: Facts that the ledger stores with the entry; never content.
     note: Mapping[str, Any] = field(default_factory=dict)
+    #: Decide, and write nothing: the receipt says what would be done.
+    dry_run: bool = False

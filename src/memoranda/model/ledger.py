@@ -154,7 +154,7 @@ IGNORED = {
     "unchanged": "it already has this value",
     "grounded": "it has other sources, and stays",
     "immutable": "an episode cannot be changed",
-    "not_a_source": "no statement was made from this episode; those of its conversation were made from its messages: name these",
+    "not_a_source": "no active statement was made from it or from what it tells of, so there is nothing to retract",
     "retired": "it was retired, and stays retired",
     "enough": "it has as much evidence as a line keeps",
     "present": "the same record exists already",
@@ -264,6 +264,8 @@ class Receipt:
     usage: Usage = field(default_factory=Usage)
     #: The same request had been applied before; this is its first receipt.
     repeated: bool = False
+    #: Nothing was written: this is what the write would do.
+    dry_run: bool = False
 
     def __repr__(self) -> str:
         counted = Counter(f"{item.verb.value} {item.type.value}" for item in self.items)
@@ -271,6 +273,7 @@ class Receipt:
         first = f", first id {self.items[0].id}" if self.items else ""
         ignored = "".join(f"; ignored: {code}" for code in dict.fromkeys(part.code for part in self.ignored))
         again = ", applied before" if self.repeated else ""
+        done = [f"would {what}" for what in done] if self.dry_run else done
         return (
             f"<Receipt for {self.owner}{f' at position {self.position}' if self.position else ''}: "
             f"{', '.join(done) or 'nothing changed'}{first}{f', {self.state}' if done else ''}{again}{ignored}>"

@@ -217,6 +217,8 @@ class Memory(Record):
     reason: Text = ""
     #: The caller's own id for it, unique among the owner's memories with the same audience.
     external_id: ExternalId | None = None
+    #: The episode that tells of the part of a conversation from which it comes. ``get``, ``why`` and exports look it up; it is never stored.
+    source_episode: UUID | None = None
 
     @field_validator("key")
     @classmethod

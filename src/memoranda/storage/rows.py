@@ -40,8 +40,8 @@ CLASS_OF: dict[str, type[Record]] = {
     )
 }
 
-#: Fields that have their own columns, or that the row's owner and shelf determine.
-_OUTSIDE = {"id", "owner", "audience", "version", "recorded_at"}
+#: Fields that have their own columns, that the row's owner and shelf determine, or that reads look up.
+_OUTSIDE = {"id", "owner", "audience", "version", "recorded_at", "source_episode"}
 
 
 #: The statuses of records that are not active; every other status, and none, means active.

@@ -37,7 +37,7 @@ from memoranda.storage.rows import owner_of
 from memoranda.storage.upkeep_questions import BookCounts, Counts, EraFrame, ErasAfter, OwnersOf
 from memoranda.storage.use_case import Deciding, Write, ask
 from memoranda.storage.use_cases import copies, forming_records, jobs, vector_sets
-from memoranda.storage.use_cases.apply import apply_batch, find_operation
+from memoranda.storage.use_cases.apply import apply_batch, find_operation, preview_batch
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
 from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
 from memoranda.storage.use_cases.history import entries, history, unlisted
@@ -84,6 +84,8 @@ class Store(ABC):
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
+        if batch.dry_run:
+            return await self.read(lambda: preview_batch(batch), whole=True)
         era = new_id()
         return await self.write(lambda: apply_batch(batch, era), repeatable=batch.operation is not None)
 

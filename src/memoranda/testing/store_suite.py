@@ -15,6 +15,7 @@ from memoranda.testing.conformance.memories import MemorySuite
 from memoranda.testing.conformance.operations import ExtremeSuite, OperationSuite
 from memoranda.testing.conformance.others import OtherSuite
 from memoranda.testing.conformance.provenance.external_ids import ExternalIdSuite
+from memoranda.testing.conformance.provenance.source_episodes import SourceEpisodeSuite
 from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
 from memoranda.testing.conformance.redaction import RedactionSuite
 from memoranda.testing.conformance.shelves import MarkSuite, ShelfSuite
@@ -56,5 +57,6 @@ class StoreSuite(
     MarkSuite,
     ExtremeSuite,
     ExternalIdSuite,
+    SourceEpisodeSuite,
 ):
     """All conformance tests of an engine."""

@@ -9,15 +9,20 @@ from memoranda.errors import NotFound
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
+from memoranda.model.messages import Episode
 from memoranda.model.passages import source_of
-from memoranda.model.query import Source, Why
+from memoranda.model.query import Filter, Source, Why
 from memoranda.model.records import WHOLE, Owner, Record, RecordType, View
 from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.ports import Records
+from memoranda.storage.episode_links import EpisodeLinks, threads_of
 from memoranda.storage.rows import cursor_of
 
 #: Levels of sources of sources that an explanation follows.
 _DEPTH = 8
+_EPISODES = frozenset({RecordType.EPISODE})
+#: Episodes among which that of a memory is looked for.
+_MOST_EPISODES = 1000
 
 
 async def explain(
@@ -27,11 +32,28 @@ async def explain(
     found = await records.get(owner, view, [id])
     if id not in found:
         raise NotFound(f"this view can see no record with the id {id}")
-    record = found[id]
+    record = await with_source_episode(records, owner, view, found[id])
     ids, more = await _page(records, owner, view, record, cursor, limit)
     sources = await _sources(records, owner, view, record, ids, {id}, _DEPTH)
     history = tuple(await records.history(owner, view, id))
     return Why(record, sources, history, _count(record), more)
+
+
+async def with_source_episode(records: Records, owner: Owner, view: View, record: Record) -> Record:
+    """Return a memory with the episode, as far as this view sees it, that tells of where it comes from; others as they are."""
+    if not isinstance(record, Memory) or not (record.thread or record.sources):
+        return record
+    there = await records.get(owner, view, record.sources) if record.sources else {}
+    threads = threads_of(record, there.values())
+    found = [source for source in there.values() if isinstance(source, Episode)]
+    if not found:
+        only = Filter(types=_EPISODES, sources=frozenset((*record.sources, *threads)))
+        if not record.sources:
+            only = Filter(types=_EPISODES, thread=record.thread)
+        page = await records.scan(owner, view, only, None, _MOST_EPISODES)
+        found = [episode for episode in page.records if isinstance(episode, Episode)]
+    link = EpisodeLinks(found).of(record, threads)
+    return record if link is None else record.changed(source_episode=link)
 
 
 async def _page(

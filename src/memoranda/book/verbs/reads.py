@@ -24,7 +24,7 @@ from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.about import About, Readers, about, readers
 from memoranda.book.verbs.advice import log_narrow_view
-from memoranda.book.verbs.explanation import explain, seen_receipt
+from memoranda.book.verbs.explanation import explain, seen_receipt, with_source_episode
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
@@ -44,7 +44,7 @@ class Reads:
         found = await engine.get(party, view, [wanted])
         if wanted not in found:
             raise NotFound(f"no record {wanted} that this view may see")
-        return found[wanted]
+        return await with_source_episode(engine, party, view, found[wanted])
 
     async def list(
         self,

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterable
 from dataclasses import replace
 from uuid import UUID
 
+from memoranda.book.input import as_actor
 from memoranda.book.services import Services
 from memoranda.errors import MemorandaError
 from memoranda.model.changes import Change, DoubtEvidence, RetractSource
@@ -41,9 +42,12 @@ class Retracting:
         self._services = services
 
     async def retract_source(
-        self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None
+        self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None, *, dry_run: bool
     ) -> Receipt:
-        """Retract every statement derived only from this source."""
+        """Retract every statement derived only from this source; with ``dry_run`` return what would be retracted."""
+        if dry_run:
+            change, door = RetractSource(source, reason), self._services.door
+            return await door.write(owner, view, as_actor(view), [change], request=None, dry_run=True)
         request = ["retract from", str(source), reason]
         # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
         named = operation or f"retract from {new_id()}"

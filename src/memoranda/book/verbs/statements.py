@@ -14,6 +14,7 @@ from memoranda.book.input import (
     as_audience,
     as_count,
     as_fields,
+    as_flag,
     as_owner,
     as_text,
     as_view,
@@ -225,17 +226,20 @@ class Statements:
         source: UUID | str,
         *,
         reason: str = "",
+        dry_run: bool = False,
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
         """Mark a message or an episode as faulty: every statement derived only from it is retracted, in one operation.
 
-        The receipt's ``ignored`` tells what stays because it has other grounds; what agents learnt of it alone serves
-        no more. Undoing the operation brings all of it back.
+        Of an episode these are also the memories whose ``source_episode`` it is. The receipt's ``ignored`` tells what stays
+        because it has other grounds, or that there is nothing to retract; what agents learnt of it alone serves no more.
+        Undoing the operation brings all of it back. ``dry_run`` writes nothing: the receipt says what would be done.
         """
         party, view = self._owner(owner), as_view(who)
         wanted = await record_id(self._services.engine, party, view, source, "source", EPISODES)
-        return await self._retracting.retract_source(party, view, wanted, reason, operation)
+        as_flag(dry_run, "dry_run")
+        return await self._retracting.retract_source(party, view, wanted, reason, operation, dry_run=dry_run)
 
     async def undo(
         self,

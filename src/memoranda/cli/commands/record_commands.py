@@ -173,6 +173,8 @@ async def _why(session: Session, party: Owner, id: str, who: Who, limit: int, cu
             printer.say(f"more sources follow: --cursor {why.cursor}", "faint")
     else:
         printer.say("no sources that this view sees", "faint")
+    if (episode := getattr(record, "source_episode", None)) is not None:
+        printer.say(f"told of by episode {episode}", "faint")
     print_steps(printer, why.history)
 
 

@@ -27,7 +27,7 @@ from memoranda.cli.options import (
     waits_for_vectors,
 )
 from memoranda.cli.output.json_text import read_objects
-from memoranda.cli.output.record_tables import print_receipt
+from memoranda.cli.output.record_tables import print_receipt, print_records, text_of
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model.ledger import Receipt
@@ -282,7 +282,10 @@ def update_command(
 @click.option(
     "--source",
     is_flag=True,
-    help="ID is a faulty message or episode: retract every memory whose only source it is.",
+    help="ID is a faulty message or episode: retract every memory whose only source it is, or that is linked to it.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="With --source: only show what would be retracted, and what stays."
 )
 def retract_command(
     session: Session,
@@ -291,11 +294,31 @@ def retract_command(
     who: Who,
     reason: str,
     source: bool,
+    dry_run: bool,
     operation: str | None,
 ) -> None:
     """Mark a memory as no longer believed. It stays in the history, and `undo` brings it back."""
+    if dry_run:
+        if not source:
+            raise click.UsageError("--dry-run needs --source: what retracting one memory does is plain")
+        session.run(_preview(session, party, words[0], reason, who))
+        return
     verb = "retract_source" if source else "retract"
     session.run(_write(session, verb, party, words[0], reason=reason, operation=operation, **who))
+
+
+async def _preview(session: Session, party: Owner, id: str, reason: str, who: Who) -> None:
+    """Print what retracting a source would retract, and what would stay."""
+    async with session.reading() as book:
+        receipt = await book.retract_source(party, id, reason=reason, dry_run=True, **who)
+        found = [await book.get(party, one, **who) for one in receipt.ids()]
+        left = [await book.get(party, part.id, **who) for part in receipt.ignored if part.id is not None]
+    if session.print_json(receipt):
+        return
+    session.printer.say(f"would be retracted: {len(found)}", "title")
+    print_records(session.printer, found)
+    for part, record in zip(receipt.ignored, left, strict=True):
+        session.printer.say(f"stays: {record.id} {text_of(record)}: {part.reason}", "faint")
 
 
 @click.command("undo")

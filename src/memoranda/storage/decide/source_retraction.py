@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
@@ -10,11 +10,12 @@ from memoranda.model.changes import RetractSource
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Episode, Message
-from memoranda.model.records import Record
+from memoranda.model.records import Record, those_of
 from memoranda.storage.decide.protection import protected_from_act
 from memoranda.storage.decide.source_lists import some_at_a_time, sources_among, unlisted_sources
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import RestingOn
+from memoranda.storage.episode_links import EpisodeLinks, threads_of
+from memoranda.storage.questions import InThread, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 
 #: In the note of an entry: the source that proved faulty.
@@ -23,7 +24,7 @@ _NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
 
 
 def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
-    """Retract everything derived only from a source, and report what stays because it has other sources."""
+    """Retract everything derived only from a source or linked to it, and report what stays because it has other sources."""
     source: Record = yield from state.need(change.source, Record, "source")
     if not isinstance(source, (Message, Episode)):
         raise InvalidInput(
@@ -31,24 +32,52 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
             field="source",
         )
     state.note[FAULTY] = [str(source.id)]
+    linked, covered = (
+        (yield from _linked(state, source)) if isinstance(source, Episode) else ([], frozenset())
+    )
+    own = frozenset(record.id for record in linked)
     fallen: dict[UUID, Record] = {source.id: source}
     staying: dict[UUID, Record] = {}
     wave = [source.id]
     while wave:
         found: list[UUID] = []
-        for record in (yield from _resting(state, tuple(wave))):
+        resting = yield from _resting(state, tuple(wave))
+        for record in (*resting, *(linked if source.id in wave else ())):
             if record.id in fallen:
                 continue
-            if (yield from _bears(state, record, fallen)):
+            if (yield from _bears(state, record, {*fallen, *covered} if record.id in own else fallen)):
                 staying[record.id] = record
             else:
                 fallen[record.id] = record
                 staying.pop(record.id, None)
                 found.append(record.id)
         wave = found
-    if isinstance(source, Episode) and len(fallen) == 1 and not staying:
-        state.ignore("not_a_source", source.id)
+    before = len(state.puts()), len(state.ignored)
     yield from _settle(state, change, [record for record in fallen.values() if record is not source], staying)
+    if (len(state.puts()), len(state.ignored)) == before:
+        state.ignore("not_a_source", source.id)
+
+
+def _linked(state: BatchState, episode: Episode) -> Deciding[tuple[list[Memory], frozenset[UUID]]]:
+    """Return the memories that are linked to an episode, and the ids that it tells of: its messages, and its thread."""
+    inside = () if episode.thread is None else (yield from ask(InThread(episode.thread)))
+    yield from state.fetch(inside)
+    there = [record for id in inside if (record := state.current(id)) is not None]
+    said = episode.sources or tuple(record.id for record in there if isinstance(record, Message))
+    covered = frozenset((*said, *(() if episode.thread is None else (episode.thread,))))
+    resting = yield from _resting(state, tuple(covered))
+    seen = [one for one in there if one.audience.readable_by(state.batch.view) and _held(one)]
+    memories = list({one.id: one for one in those_of(Memory, (*resting, *seen))}.values())
+    sources = tuple({source for memory in memories for source in memory.sources})
+    yield from state.fetch(sources)
+    others = yield from _resting(state, sources)
+    links = EpisodeLinks(those_of(Episode, (episode, *seen, *others)))
+    found = [
+        memory
+        for memory in memories
+        if links.of(memory, threads_of(memory, map(state.current, memory.sources))) == episode.id
+    ]
+    return found, covered
 
 
 def _settle(
@@ -79,7 +108,7 @@ def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]
     return found
 
 
-def _bears(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
+def _bears(state: BatchState, record: Record, fallen: Container[UUID]) -> Deciding[bool]:
     """True if a record still has an active source that is not faulty."""
     if (yield from _any_held(state, record.stands_on(), fallen)):
         return True
@@ -89,7 +118,7 @@ def _bears(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Dec
     return False
 
 
-def _any_held(state: BatchState, ids: Sequence[UUID], fallen: dict[UUID, Record]) -> Deciding[bool]:
+def _any_held(state: BatchState, ids: Sequence[UUID], fallen: Container[UUID]) -> Deciding[bool]:
     others = [id for id in ids if id not in fallen]
     yield from state.fetch(others)
     return any((ground := state.current(id)) is not None and _held(ground) for id in others)

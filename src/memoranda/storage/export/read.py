@@ -261,6 +261,7 @@ def _steps(line: Line) -> bool:
 
 
 def _from_portable(line: dict[str, Any], owner: Owner) -> Record:
-    """Build a record from the object in a line of an export; raises pydantic's ValidationError if it is invalid."""
-    fields = {name: value for name, value in line.items() if name != "type"}
+    """Build a record from the object in a line of an export; raise pydantic's ValidationError if it is invalid."""
+    # The episode of a memory follows from the episodes of the file, and is never stored.
+    fields = {name: value for name, value in line.items() if name not in ("type", "source_episode")}
     return CLASS_OF[RecordType(line.get("type", "")).value].model_validate({**fields, "owner": owner})

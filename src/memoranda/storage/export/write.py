@@ -13,8 +13,11 @@ from uuid import UUID
 from memoranda.errors import Corrupt
 from memoranda.model.book_rows import OwnerPieces, RecordPiece
 from memoranda.model.ledger import Entry
-from memoranda.model.records import Owner, Record, RecordType
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Episode
+from memoranda.model.records import Owner, Record, RecordType, those_of
 from memoranda.model.values import moment
+from memoranda.storage.episode_links import EpisodeLinks
 from memoranda.storage.export.owner_data import BookDump
 from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, entry_of, owner_of
 
@@ -59,15 +62,40 @@ def _owner_lines(whole: OwnerPieces, private: bool, showing: Showing) -> Iterato
         _log.warning("the export leaves out %s %s of %s: it cannot be read; run verify", what, record, owner)
     for entry in whole.entries:
         yield _entry_line(_without(entry_of((0, *entry, frame.era, None), owner), damaged), private=private)
+    linked = _linking(whole, owner, gone)
     for piece in whole.records:
         if UUID(bytes=piece.key) not in gone:
-            yield from _record_lines(piece, owner, damaged, showing)
+            yield from _record_lines(piece, owner, damaged, showing, linked)
     for piece in whole.records:
         if piece.use is not None and UUID(bytes=piece.key) not in gone:
             strength, used_at, count = piece.use
             at = None if used_at is None else moment(used_at).isoformat()
             id = str(UUID(bytes=piece.key))
             yield {"line": "use", "id": id, "strength": strength, "used_at": at, "count": count}
+
+
+def _linking(whole: OwnerPieces, owner: Owner, gone: Set[UUID]) -> Showing:
+    """Return a function that gives a memory its ``source_episode``, found among all of the owner's episodes."""
+    episodes: list[Record] = []
+    threads: dict[UUID, UUID] = {}
+    for piece in whole.records:
+        row = StoredRow(*piece.row)
+        id = UUID(bytes=row.id)
+        if row.type == RecordType.EPISODE.value and id not in gone:
+            readers = audience_of(*piece.readers)
+            episodes.append(decode(row.type, id, owner, readers, row.version, row.recorded_at, row.body))
+        elif row.type == RecordType.MESSAGE.value and row.thread is not None:
+            threads[id] = UUID(bytes=row.thread)
+    links = EpisodeLinks(those_of(Episode, episodes))
+
+    def linked(record: Record) -> Record:
+        if not links or not isinstance(record, Memory):
+            return record
+        said = {threads[id]: None for id in record.sources if id in threads}
+        link = links.of(record, tuple(said) if record.thread is None else (record.thread,))
+        return record if link is None else record.changed(source_episode=link)
+
+    return linked
 
 
 def _unreadable(piece: RecordPiece, owner: Owner) -> Iterator[_Version]:
@@ -97,7 +125,7 @@ def _without(entry: Entry, damaged: Set[_Version]) -> Entry:
 
 
 def _record_lines(
-    piece: RecordPiece, owner: Owner, damaged: Set[_Version], showing: Showing
+    piece: RecordPiece, owner: Owner, damaged: Set[_Version], showing: Showing, linked: Showing
 ) -> Iterator[dict[str, Any]]:
     """Yield the export lines of a record: earlier versions that still have content, then the current one."""
     row = StoredRow(*piece.row)
@@ -108,7 +136,7 @@ def _record_lines(
             version = decode(row.type, id, owner, audience, old.version, old.recorded_at, old.body)
             yield _version_line("version", showing(version), old.position)
     record = decode(row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body)
-    line = _version_line("record", showing(record), piece.position)
+    line = _version_line("record", showing(linked(record)), piece.position)
     if record.type is RecordType.THREAD:
         line["tail"] = row.seq
     if piece.unlisted:

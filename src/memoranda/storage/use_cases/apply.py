@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt
+from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt, ReceiptItem
 from memoranda.model.messages import Message
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner, Record
@@ -24,7 +24,7 @@ from memoranda.storage.decide.state import (
     refuse_old_era,
     repeated,
 )
-from memoranda.storage.questions import Applied, Base, ByOperation, Secret
+from memoranda.storage.questions import Applied, Base, ByOperation, FindOwner, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import JobsAbout, OwnersOfRecords
 from memoranda.storage.use_case import Deciding, ask
@@ -112,6 +112,15 @@ def _answers_about(puts: Iterable[Put]) -> Deciding[list[bytes]]:
     about = yield from ask(JobsAbout(tuple(ids)))
     raw = {id.bytes for id in ids}
     return sorted(job.id for job in about if job.kept is not None and not raw.isdisjoint(job.kept[0]))
+
+
+def preview_batch(batch: Batch) -> Deciding[Receipt]:
+    """Decide a batch and return the receipt of what it would do; nothing is written."""
+    yield from ask(FindOwner(batch.owner))
+    decision = yield from decide_batch(batch)
+    lines = decision.lines(b"" for _ in decision.puts)
+    items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after) for line in lines)
+    return Receipt(batch.owner, 0, batch.at, items, tuple(decision.ignored), dry_run=True)
 
 
 def _hex(digests: Iterable[bytes]) -> list[str]:

@@ -336,21 +336,24 @@ class TrustSuite(Suite):
         held = await pinned()
         assert (await Pen(engine, view=WHOLE).write(Retract(held))).ids() == (held,)
 
-    async def test_an_episode_from_which_nothing_was_made_is_told_as_no_source(self, engine: Engine) -> None:
+    async def test_an_episode_takes_only_statements_of_its_own_and_then_says_that_there_are_none(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         (said,) = await pen.say(thread, "Book a train to Porto")
         formed, by_hand = (an_episode(ANN, thread=thread, sources=(said,)) for _ in range(2))
         await pen.write(RecordEpisode(formed))
         await pen.write(RecordEpisode(by_hand))
-        await pen.remember("Travels to Porto", sources=(said,))
-        await pen.remember("Books late", sources=(by_hand.id,))
-        receipt = await pen.write(RetractSource(formed.id), operation="one")
-        assert receipt.items == ()
-        assert [(part.code, part.id) for part in receipt.ignored] == [("not_a_source", formed.id)]
-        assert "name these" in receipt.ignored[0].reason
+        travels = await pen.remember("Travels to Porto", sources=(said,))
+        late = await pen.remember("Books late", sources=(by_hand.id,))
+        receipt = await pen.write(RetractSource(by_hand.id), operation="one")
+        assert (receipt.ids(), receipt.ignored) == ((late,), ())
         receipt = await pen.write(RetractSource(by_hand.id), operation="two")
-        assert len(receipt.items) == 1 and receipt.ignored == ()
+        assert receipt.items == ()
+        assert [(part.code, part.id) for part in receipt.ignored] == [("not_a_source", by_hand.id)]
+        assert "nothing to retract" in receipt.ignored[0].reason
+        assert (await pen.write(RetractSource(formed.id))).ids() == (travels,)
 
     async def test_a_faulty_source_leaves_a_pinned_statement_of_higher_trust(self, engine: Engine) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
