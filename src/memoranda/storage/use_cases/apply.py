@@ -12,7 +12,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt, ReceiptItem
 from memoranda.model.messages import Message
 from memoranda.model.profiles import Key
-from memoranda.model.records import Owner, Record
+from memoranda.model.records import Owner
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.state import (
     OperationDigests,
@@ -60,7 +60,10 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
     # Asked before anything is written.
     reworded = yield from _reworded(decision.puts)
     kept = (yield from _answers_about(decision.puts)) if HIDDEN in decision.note else []
-    waiting, ended = yield from hidden_jobs(batch, decision, base.position + 1)
+    # Most operations hide nothing and undo nothing.
+    waiting, ended = (
+        (yield from hidden_jobs(batch, decision, base.position + 1)) if decision.note else ([], [])
+    )
     for draft in _once_each((*decision.jobs, *waiting)):
         yield PutJob(base, draft, batch.at)
     if ended:
@@ -91,19 +94,14 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
 
 def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
     """Return the new terms of messages whose words a batch changes, each with its engine's key."""
-    return (
-        yield from new_terms(
-            put.record
-            for put in puts
-            if isinstance(put.record, Message)
-            and put.before is not None
-            and _changes_words(put.before, put.record)
-        )
-    )
-
-
-def _changes_words(before: Record, now: Record) -> bool:
-    return before.passage_text() != now.passage_text()
+    changed = [
+        put.record
+        for put in puts
+        if put.before is not None
+        and isinstance(put.record, Message)
+        and put.before.passage_text() != put.record.passage_text()
+    ]
+    return (yield from new_terms(changed)) if changed else ()
 
 
 def _answers_about(puts: Iterable[Put]) -> Deciding[list[bytes]]:
