@@ -306,10 +306,10 @@ class Moves(Protocol):
 class Engine(
     Records, Passages, TermsAndUse, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, Protocol
 ):
-    """A database that stores books."""
+    """A database that stores books: its name in reports, and the book's clock, by which reads tell what has expired."""
 
-    #: The engine's name in addresses and reports.
     name: str
+    clock: Callable[[], datetime] | None
 
 
 # ── Small ports ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -13,7 +13,9 @@ import pytest_asyncio
 import memoranda
 from memoranda import Book
 from memoranda.book.input import Only
+from memoranda.errors import InvalidInput, LimitReached, NotFound
 from memoranda.model.memories import Memory
+from memoranda.model.records import Limits
 from tests.engines.postgres_server import Place
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)
@@ -91,3 +93,97 @@ async def test_a_superseded_memory_is_recalled_by_its_status_although_its_time_h
     await book.remember("ana", "Ana lives in Rome", key="town")
     assert await recalled(book, "where does Ana live") == ["town: Ana lives in Rome"]
     assert await recalled(book, "where does Ana live", statuses=["superseded"]) == ["town: Ana lives in Bonn"]
+
+
+async def drained(book: Book) -> None:
+    """Let the book's worker do what is due."""
+    await book.drain()
+
+
+async def test_what_expires_is_out_of_every_read_at_that_moment_and_then_erased(book: Book, clock: Hands):
+    code = (await book.remember("ana", "Ana has the code 7321", kind="context", expires_at=START + DAY)).id
+    run = (
+        await book.episodes.record(
+            "ana", summary="Ana asked for the code", outcome="succeeded", expires_at=START + DAY
+        )
+    ).id
+    stays = (await book.remember("ana", "Ana lives in Bonn")).id
+    clock.now = START + DAY - MOMENT
+    assert {hit.id for hit in await book.recall("ana", "Ana code")} == {code, run, stays}
+    assert await book.count("ana") == 3
+    assert "7321" in (await book.context("ana", "Ana code")).text
+    clock.now = START + DAY
+    asked: list[Only] = [{}, {"as_of": START}, {"known_at": START}, {"include_ended": True}]
+    for only in asked:
+        assert {hit.id for hit in await book.recall("ana", "Ana code", only=only)} == {stays}
+    for mode in ("recent", "most_used"):
+        assert {hit.id for hit in await book.recall("ana", "Ana", mode=mode)} == {stays}
+    assert [record.id for record in await book.list("ana")] == [stays]
+    assert await book.count("ana") == 1 == (await book.about("ana", view="owner")).total
+    assert "7321" not in (await book.context("ana", "Ana code")).text
+    for id in (code, run):
+        for read in (book.get, book.why, book.history):
+            with pytest.raises(NotFound):
+                await read("ana", id)
+        with pytest.raises(NotFound):
+            await book.amend("ana", id, {"expires_at": None})
+    # It is still there for forgetting and exports, until upkeep erases it.
+    assert str(code) in "".join([line async for line in book.export("ana")])
+    clock.now = START + DAY + timedelta(hours=1)
+    await drained(book)
+    assert str(code) not in "".join([line async for line in book.export("ana")])
+    assert [entry.lines[0].verb for entry in await book.ledger("ana", view="owner")][-1] == "erase"
+    assert (await book.get("ana", stays)).id == stays
+
+
+async def test_a_kind_has_a_time_to_live_that_begins_again_when_it_is_said_again(address: str, clock: Hands):
+    limits = Limits(kind_days={"context": 2})
+    async with memoranda.open(address, clock=clock, limits=limits, worker=False, embed=None) as book:
+        one = (await book.remember("ana", "Ana is in Rome", kind="context")).id
+        await book.remember("ana", "Ana is ill", kind="context")
+        own = (await book.remember("ana", "Ana is at work", kind="context", expires_at=START + 9 * DAY)).id
+        fact = (await book.remember("ana", "Ana lives in Bonn")).id
+        clock.now = START + DAY
+        await book.confirm("ana", one)
+        clock.now = START + 2 * DAY
+        assert [record.id for record in await book.list("ana")] == [one, own, fact]
+        clock.now = START + 3 * DAY
+        assert {hit.id for hit in await book.recall("ana", "Ana Rome ill work Bonn")} == {own, fact}
+
+
+async def test_a_key_is_free_and_a_cap_has_room_when_their_memory_has_expired(address: str, clock: Hands):
+    limits = Limits(memories_per_owner=2, at_capacity="reject")
+    async with memoranda.open(address, clock=clock, limits=limits, worker=False, embed=None) as book:
+        old = (
+            await book.remember(
+                "ana", "Ana is in Rome", key="place", trust="operator", expires_at=START + DAY
+            )
+        ).id
+        await book.remember("ana", "Ana likes tea")
+        with pytest.raises(LimitReached):
+            await book.remember("ana", "Ana likes cake")
+        clock.now = START + DAY
+        cake = (await book.remember("ana", "Ana likes cake")).id
+        with pytest.raises(LimitReached):
+            await book.remember("ana", "Ana likes rum")
+        await book.forget("ana", cake, view="owner")
+        new = (await book.remember("ana", "Ana is in Bonn", key="place")).id
+        found = await book.get("ana", new)
+        assert isinstance(found, Memory) and found.disputes is None
+        with pytest.raises(NotFound):
+            await book.get("ana", old)
+
+
+async def test_a_moment_that_has_passed_is_refused_and_an_amended_one_counts(book: Book, clock: Hands):
+    with pytest.raises(InvalidInput, match="expires_at"):
+        await book.remember("ana", "late", expires_at=START)
+    id = (await book.remember("ana", "Ana is in Rome", expires_at=START + DAY)).id
+    await book.amend("ana", id, {"expires_at": START + 2 * DAY})
+    clock.now = START + DAY
+    assert await recalled(book, "Ana") == ["Ana is in Rome"]
+    await book.amend("ana", id, {"expires_at": None})
+    clock.now = START + 9 * DAY
+    await drained(book)
+    assert await recalled(book, "Ana") == ["Ana is in Rome"]
+    found = await book.get("ana", id)
+    assert "expires_at" not in found.model_dump(exclude_defaults=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memoranda.model.passages import PassageRow, ShelfDelta
 from memoranda.model.vectors import pack_vector, unpack_vectors
-from memoranda.recall.arrays.segments import PassageFilter
+from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Match, Mode, SearchQuestion, search

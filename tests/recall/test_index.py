@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from memoranda.errors import Corrupt
 from memoranda.model.passages import PassageRow, ShelfDelta
 from memoranda.model.vectors import pack_vector
-from memoranda.recall.arrays.segments import PassageFilter, Segment
+from memoranda.recall.arrays.columns import PassageFilter
+from memoranda.recall.arrays.segments import Segment
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring import search as searching
 from memoranda.recall.scoring.scorers import Scorer

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memoranda.errors import Corrupt
-from memoranda.recall.arrays.segments import PassageFilter
+from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring import search as searching
 from memoranda.recall.scoring.scorers import Scorer

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine, refuse_former_file
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
-from memoranda.book.admin.retention import RETAIN, Retention, first_retention, retaining
+from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_retention, retaining
 from memoranda.book.agent_settings import SharingSettings
 from memoranda.book.services import FORMING, Embeddings, Forming
 from memoranda.book.verbs.background_work import start_working
@@ -28,7 +28,7 @@ from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import MOST_JOBS, Job, JobDraft
+from memoranda.model.changes import EXPIRE, MOST_JOBS, Job, JobDraft
 from memoranda.model.messages import TaskSummary
 from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
 from memoranda.model.values import Value, refused, utc_now
@@ -184,6 +184,7 @@ async def _open(
     asked = await _models_of(models, given.models)
     embedder = await find(embed, given.embedding)
     engine, found = await find_book(address, create=create, read_only=read_only)
+    engine.clock = clock
     if isinstance(engine, SearchesLargeShelves):
         engine.large_shelves.threshold = given.recall.large_shelf
     # A book that is moving, or has moved, is read-only.
@@ -239,6 +240,7 @@ def _book(
     kinds = (*FORMING, QUIET)
     work = {**upkeep(engine, clock, maker), **_when_needed(former, kinds)}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
+    work[EXPIRE] = expiring(engine, clock)
     book = Book(
         engine,
         Door(engine, given.limits, clock, given.secrets.mode),

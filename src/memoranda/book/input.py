@@ -202,7 +202,7 @@ def as_wait(wait_for: Any) -> str:
 
 _STATED = frozenset(
     "kind content subject cardinality key applies_when data tags thread valid_from valid_to observed_at "
-    "sources trust pinned supersedes happened valid_from_granularity valid_to_granularity external_id".split()
+    "sources trust pinned supersedes happened valid_from_granularity valid_to_granularity external_id expires_at".split()
 )
 
 
@@ -218,7 +218,7 @@ def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, receive
 
 
 _DONE = frozenset(
-    "goal summary tool_calls outcome tags started_at ended_at thread sources trust external_id".split()
+    "goal summary tool_calls outcome tags started_at ended_at thread sources trust external_id expires_at".split()
 )
 
 

@@ -61,6 +61,8 @@ class MemoryFields(TypedDict, total=False):
     valid_to_granularity: str | None
     #: When it happened: "2023-05-07", "2023-05", "2023", "2026-10-12/2026-10-16", a date, or ``first``, ``after`` and ``granularity``.
     happened: str | date | DaySpan | Mapping[str, Any] | None
+    #: From this moment on it is out of every read, and upkeep erases it; without it, what ``limits.kind_days`` says.
+    expires_at: datetime | None
     #: When it was learnt; without it, now.
     observed_at: datetime | None
     #: The records from which it was made.
@@ -108,6 +110,8 @@ class EpisodeFields(TypedDict, total=False):
     trust: str | None
     #: Your own id for it, which the book then takes wherever it takes an id; not in the form of a UUID.
     external_id: str | None
+    #: From this moment on it is out of every read, and upkeep erases it.
+    expires_at: datetime | None
 
 
 class ThreadFields(TypedDict, total=False):

@@ -14,6 +14,7 @@ from memoranda.model.records import Limits
 AGENT_LIMITS: Final = frozenset(
     {
         "kinds",
+        "kind_days",
         "key_length",
         "content_length",
         "message_length",

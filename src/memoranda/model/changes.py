@@ -43,6 +43,8 @@ FOLLOW = "follow"
 FORM = "form"
 #: The kind of the job that erases what was hidden, once it is due; its key is the position of the operation that hid it.
 FINISH_FORGETTING = "finish_forgetting"
+#: The kind of the job that erases what of one owner has expired; its key is the hour, and it is due at its end.
+EXPIRE = "expire"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"
 #: As many as are listed where one looks through all that there are, those that are due first.
@@ -263,7 +265,7 @@ class Hide:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened."""
+    """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened, expires_at."""
 
     memory: UUID
     fields: Mapping[str, Any]

@@ -191,6 +191,8 @@ class Memory(Record):
     #: The granularity in which each of the two was said; None for days and moments.
     valid_from_granularity: Granularity | None = None
     valid_to_granularity: Granularity | None = None
+    #: From this moment on it is out of every read; upkeep erases it.
+    expires_at: Moment | None = None
     #: The days on which it happened or will happen; how long it is true is something else.
     happened: DaySpan | None = None
     observed_at: Moment
@@ -236,6 +238,11 @@ class Memory(Record):
         if any(one.message not in self.sources for one in self.quotes):
             raise ValueError("a quote is from a message that is not among the sources; add it to the sources")
         return self
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """The moment from which it is not valid any more, or not kept; None if there is none."""
+        return min((end for end in (self.valid_to, self.expires_at) if end is not None), default=None)
 
     @property
     def active(self) -> bool:

@@ -329,6 +329,8 @@ class Episode(Record):
     trust: Trust = Trust.ASSISTANT
     #: The caller's own id for it, unique among the owner's episodes with the same audience.
     external_id: ExternalId | None = None
+    #: From this moment on it is out of every read; upkeep erases it.
+    expires_at: Moment | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Episode:

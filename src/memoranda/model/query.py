@@ -50,6 +50,8 @@ class Filter:
     known_at: datetime | None = None
     #: Memories whose ``valid_to`` had not passed at this moment; commitments stay, since what is overdue is still owed.
     current_at: datetime | None = None
+    #: Records that had expired at this moment; for upkeep.
+    expired_at: datetime | None = None
     #: Records that cite one of these.
     sources: frozenset[UUID] | None = None
     #: Of memories, those that are pinned.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 from uuid import UUID
@@ -10,7 +11,17 @@ from uuid import UUID
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from memoranda.errors import InvalidInput
-from memoranda.model.values import Moment, Name, Value, canonical, refused, shown, slot_digest, utc_now
+from memoranda.model.values import (
+    EARLIEST,
+    Moment,
+    Name,
+    Value,
+    canonical,
+    refused,
+    shown,
+    slot_digest,
+    utc_now,
+)
 
 DEFAULT_TENANT = "default"
 
@@ -116,6 +127,8 @@ class View(Value):
     groups: tuple[Name, ...] = Field(default=(), max_length=100)
     #: The person's own view: everything that is theirs. It is asked for by name.
     whole: bool = False
+    #: The moment of the read: what had expired by then is not seen. None: the engine's present.
+    at: Moment | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -127,6 +140,8 @@ class View(Value):
 
 
 WHOLE = View(whole=True)
+#: The view of upkeep: everything, also what has expired and is not erased yet.
+WITH_EXPIRED = View(whole=True, at=EARLIEST)
 
 
 def narrowest(audiences: Iterable[Audience], view: View) -> Audience:
@@ -203,6 +218,8 @@ class Limits(Value):
 
     #: The kinds of memory that are kept; others are refused.
     kinds: tuple[Name, ...] = Field(default=DEFAULT_KINDS, min_length=1)
+    #: Days after which memories of a kind expire, counted from when they were last said: ``{"context": 30}``.
+    kind_days: dict[str, float] = Field(default_factory=dict)
     key_length: int = Field(default=100, ge=1, le=255)
     content_length: int = Field(default=1000, ge=1, le=100_000)
     #: Characters of one message.
@@ -226,6 +243,26 @@ class Limits(Value):
     tool_calls: int = Field(default=100, ge=0, le=10_000)
     #: Characters of tool calls beyond these limits that are stored in a separate record.
     overflow_length: int = Field(default=1_000_000, ge=0, le=16_777_216)
+
+    @field_validator("kind_days", mode="before")
+    @classmethod
+    def _kinds_with_days(cls, given: object) -> object:
+        """Read also ``context=30, note=7``, as an environment gives it."""
+        if isinstance(given, str):
+            given = dict(part.strip().split("=", 1) for part in given.split(",") if "=" in part)
+        return given
+
+    @field_validator("kind_days")
+    @classmethod
+    def _some_days(cls, given: dict[str, float]) -> dict[str, float]:
+        if not all(0 < days <= 100_000 for days in given.values()):
+            raise ValueError("give days above 0, at most 100000, for each kind")
+        return given
+
+    def expiry(self, kind: str, at: datetime) -> datetime | None:
+        """Return when a memory of a kind expires that was said at this moment; None if it does not."""
+        days = self.kind_days.get(kind)
+        return None if days is None else at + timedelta(days=days)
 
     @field_validator("at_capacity", mode="before")
     @classmethod
@@ -269,6 +306,18 @@ def external_link(owner: Owner, type_: RecordType, external_id: str) -> UUID:
 
 
 R = TypeVar("R", bound="Record")
+
+
+#: The types whose records may expire. A key expires, too, and stays in the lists.
+EXPIRING = frozenset({RecordType.MEMORY, RecordType.EPISODE, RecordType.THREAD})
+
+
+def expired(record: Record | None, at: datetime | None) -> bool:
+    """True if a record's time to be kept was over at a moment."""
+    if record is None or at is None or record.type not in EXPIRING:
+        return False
+    end = getattr(record, "expires_at", None)
+    return end is not None and end <= at
 
 
 class Record(Value):

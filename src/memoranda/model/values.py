@@ -242,6 +242,10 @@ def shown(text: str, length: int = _SHOWN) -> str:
     return repr(line if is_whole else line[:length].rstrip() + "…")
 
 
+#: Before every moment of a book.
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
 def micros(moment: datetime) -> int:
     """Return the exact number of microseconds from the epoch to a moment."""
     return (moment - _EPOCH) // _MICROSECOND

@@ -11,7 +11,7 @@ import numpy as np
 from memoranda.model.memories import Memory
 from memoranda.model.query import Hit, MissingHit, WhyMissing
 from memoranda.model.records import PASSAGE_TYPES, Record
-from memoranda.recall.arrays.segments import PassageFilter
+from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.request import SearchRequest
 from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.search import Match, Mode
@@ -136,7 +136,7 @@ def _unmet(id: UUID, only: PassageFilter, field: Field) -> list[str]:
     unmet = []
     for part in fields(PassageFilter):
         condition = getattr(only, part.name)
-        if condition != part.default:
+        if condition != part.default and part.name != "read_at":
             admitted = field.admitted(replace(_NOTHING, **{part.name: condition}))
             if not np.isin(here, admitted).any():
                 unmet.append(_CALLED.get(part.name, part.name))

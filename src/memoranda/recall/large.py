@@ -15,9 +15,9 @@ from memoranda.capabilities import CandidateQuery, LargeShelfIndex, ShelfStatist
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import moment
-from memoranda.recall.arrays.columns import Numbers
+from memoranda.recall.arrays.columns import Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import Vectors
-from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, PassageFilter, Segment, build
+from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment, build
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.request import SearchRequest
 from memoranda.recall.scoring.fields import NEAR, Field, length_penalty, with_near

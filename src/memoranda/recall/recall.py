@@ -101,7 +101,7 @@ class Recall:
                 vectors,
                 Mode(mode),
                 limit,
-                passage_filter(types, only),
+                passage_filter(types, only, now),
                 replace(only, types=types),
                 pinned_first,
             )

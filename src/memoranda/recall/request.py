@@ -19,7 +19,7 @@ from memoranda.model.memories import HELD
 from memoranda.model.query import Filter, Times
 from memoranda.model.records import RecordType
 from memoranda.model.values import micros
-from memoranda.recall.arrays.segments import PassageFilter
+from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.hits import enough_to_fold
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.fields import Field
@@ -352,7 +352,7 @@ def _parsed(question: str, vector: NDArray[np.float32] | None, now: datetime) ->
     return SearchQuestion(query_groups(question), vector, times_of(question, now))
 
 
-def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
+def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | None = None) -> PassageFilter:
     """Convert the caller's conditions into the filter that the in-memory indexes take."""
     of_now = only.as_of is None and only.known_at is None
     return PassageFilter(
@@ -366,6 +366,7 @@ def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
         valid_at=None if only.valid_at is None else micros(only.valid_at),
         as_of=None if only.as_of is None else micros(only.as_of),
         current_at=None if only.current_at is None else micros(only.current_at),
+        read_at=None if now is None else micros(now),
         known_at=None if only.known_at is None else micros(only.known_at),
         agents=None if only.agent is None else frozenset({only.agent}),
         keys=only.keys,

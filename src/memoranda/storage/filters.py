@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 from memoranda.model.messages import Message
@@ -33,6 +34,8 @@ class Dialect:
     facet: str
     #: One of the tags is one of the texts of parameter ``{0}``.
     tagged: str
+    #: The moment at which a memory expires, from its facets.
+    expiry: str
     #: Converts a list of texts to a parameter.
     texts: Callable[[list[str]], Any]
     #: Returns the condition that a record has one of these slots, and its parameters.
@@ -40,10 +43,22 @@ class Dialect:
     #: Returns the condition that a record cites one of these ids, and its parameters.
     citing: Callable[[list[bytes]], tuple[str, dict[str, Any]]]
 
-    def conditions(self, filter: Filter) -> tuple[str, dict[str, Any]]:
-        """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads."""
+    def conditions(self, filter: Filter, at: datetime | None) -> tuple[str, dict[str, Any]]:
+        """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads.
+
+        What had expired at the moment ``at`` does not meet it.
+        """
         parts: list[str] = [self.present]
         values: dict[str, Any] = {}
+        if at is not None:
+            # Of most rows the first two tell; the facets are parsed for memories whose time has ended.
+            kept = f"coalesce({self.expiry}, {_PAST_ALL}) > :read_at"
+            parts.append(f"(r.valid_to IS NULL OR r.valid_to > :read_at OR (r.type = 'memory' AND {kept}))")
+            values["read_at"] = micros(at)
+        if filter.expired_at is not None:
+            late = f"coalesce({self.expiry}, {_PAST_ALL}) <= :expired_at"
+            parts.append(f"r.valid_to <= :expired_at AND (r.type <> 'memory' OR {late})")
+            values["expired_at"] = micros(filter.expired_at)
 
         def is_among(column: str, name: str, wanted: Iterable[str]) -> str:
             values[name] = self.texts(sorted(wanted))

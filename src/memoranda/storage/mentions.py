@@ -8,9 +8,16 @@ from uuid import UUID
 
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
-from memoranda.model.records import Record, View
+from memoranda.model.records import Record, View, expired
 
 R = TypeVar("R", bound=Record)
+K = TypeVar("K")
+
+
+def unexpired(view: View, found: dict[K, R]) -> dict[K, R]:
+    """Return the records, by any key, that had not expired at the moment of the read."""
+    late = [key for key, record in found.items() if expired(record, view.at)]
+    return {key: record for key, record in found.items() if key not in late} if late else found
 
 
 def mentioned(view: View, records: Iterable[Record]) -> list[UUID]:

@@ -100,6 +100,13 @@ class CountActive(Question[int]):
 
 
 @dataclass(frozen=True, slots=True)
+class WritersOfExpired(Question[list[str | None]]):
+    """The agent that wrote each of the owner's active memories that had expired at a moment."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class CountOwn(Question[int]):
     """The number of the owner's active memories that an agent wrote; None for those that no agent wrote."""
 

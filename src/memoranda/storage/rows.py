@@ -46,13 +46,7 @@ _OUTSIDE = {"id", "owner", "audience", "version", "recorded_at", "source_episode
 
 #: The statuses of records that are not active; every other status, and none, means active.
 ENDED = frozenset(
-    {
-        MemoryStatus.SUPERSEDED.value,
-        MemoryStatus.RETRACTED.value,
-        MemoryStatus.UNDONE.value,
-        MemoryStatus.EVICTED.value,
-        "withdrawn",
-    }
+    {status.value for status in MemoryStatus if status is not MemoryStatus.ACTIVE} | {"withdrawn"}
 )
 #: The same without superseded records, which were true until they were superseded.
 TAKEN_BACK = ENDED - {MemoryStatus.SUPERSEDED.value}
@@ -99,12 +93,14 @@ def _columns(record: Record) -> _Columns:
         held = "withdrawn" if record.withdrawn else record.status.value
         # What took another's place holds from where the other one ended.
         since = record.valid_from or (record.observed_at if record.supersedes else None)
-        return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.valid_to)
+        return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.ends_at)
     status = "withdrawn" if record.withdrawn else None
     if isinstance(record, Message):
         return _Columns(record.thread, record.seq, record.role, status, record.observed_at)
     if isinstance(record, Episode):
-        return _Columns(record.thread, 0, record.outcome.value, status, record.started_at)
+        return _Columns(
+            record.thread, 0, record.outcome.value, status, record.started_at, None, record.expires_at
+        )
     if isinstance(record, Thread):
         return _Columns(record.id, 0, record.agent, status or record.status.value, record.started_at)
     return _Columns(None, 0, None, status, record.recorded_at)
@@ -114,17 +110,19 @@ _spell = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def facets_of(record: Record) -> str:
-    """Return ``[speaker, agent, key, subject, trust, tags]`` as JSON, with ``true`` appended if it is pinned.
+    """Return ``[speaker, agent, key, subject, trust, tags]`` as JSON: passages are filtered by them; empty where all are.
 
-    Passages are filtered by them; empty where all are.
+    ``true`` is appended if it is pinned. A memory that expires has the moment after that, and null if it is not pinned.
     """
     match record:
         case Message():
             return _facets(record.speaker, record.agent, None, None, record.trust.value, ())
         case Memory():
-            pinned = (True,) if record.pinned else ()
+            last: tuple[int | None, ...] = (record.pinned,) * record.pinned
+            if record.expires_at is not None:
+                last = (record.pinned or None, micros(record.expires_at))
             trust = record.trust.value
-            return _facets(None, record.agent, record.key, record.subject, trust, record.tags, *pinned)
+            return _facets(None, record.agent, record.key, record.subject, trust, record.tags, *last)
         case Episode():
             return _facets(None, record.agent, None, None, record.trust.value, record.tags)
         case Thread():
@@ -133,7 +131,7 @@ def facets_of(record: Record) -> str:
             return ""
 
 
-def _facets(*facets: str | tuple[str, ...] | bool | None) -> str:
+def _facets(*facets: str | tuple[str, ...] | int | None) -> str:
     return _spell(facets) if any(facets) else ""
 
 
@@ -228,7 +226,7 @@ _SHAPES = {
         cardinality=Cardinality,
         tags=tuple,
         thread=UUID,
-        **dict.fromkeys(("valid_from", "valid_to", "observed_at"), _time),
+        **dict.fromkeys(("valid_from", "valid_to", "expires_at", "observed_at"), _time),
         **dict.fromkeys(("valid_from_granularity", "valid_to_granularity"), Granularity),
         happened=DaySpan.model_validate,
         sources=_ids,

@@ -81,6 +81,15 @@ class Store(ABC):
         copied, moved or an unfinished copy. ``patience``: seconds to wait for each lock.
         """
 
+    #: The clock of the book, by which reads tell what has expired; without one, nothing is hidden.
+    clock: Callable[[], datetime] | None = None
+
+    def _now(self, view: View) -> View:
+        """Return the view as of the present, unless it is of a moment."""
+        if view.at is not None or self.clock is None:
+            return view
+        return view.model_copy(update={"at": self.clock()})
+
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
@@ -93,20 +102,24 @@ class Store(ABC):
         return await self.read(lambda: find_operation(owner, operation, by), whole=True)
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-        return await self.read(lambda: ask(q.GetRecords(owner, view, ids)))
+        seen = self._now(view)
+        return await self.read(lambda: ask(q.GetRecords(owner, seen, ids)))
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         (page,) = await self.scans([Scan(owner, view, filter, cursor, limit)])
         return page
 
     async def scans(self, asked: Sequence[Scan]) -> list[Page]:
-        return await self.read(lambda: ask(q.ScanRecords(asked)))
+        scans = [scan._replace(view=self._now(scan.view)) for scan in asked]
+        return await self.read(lambda: ask(q.ScanRecords(scans)))
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
-        return await self.read(lambda: ask(q.CountRecords(owner, view, filter)))
+        seen = self._now(view)
+        return await self.read(lambda: ask(q.CountRecords(owner, seen, filter)))
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-        return await self.read(lambda: history(owner, view, id))
+        seen = self._now(view)
+        return await self.read(lambda: history(owner, seen, id))
 
     async def unlisted(
         self, owner: Owner, view: View, id: UUID, page: SourcePage = ALL_SOURCES
@@ -126,7 +139,8 @@ class Store(ABC):
     async def look(
         self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        return await self.read(lambda: ask(q.Look(owner, view, cached, choose)))
+        seen = self._now(view)
+        return await self.read(lambda: ask(q.Look(owner, seen, cached, choose)))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self.write(lambda: vector_sets.note_use(owner, view, uses))
@@ -135,7 +149,8 @@ class Store(ABC):
         return await self.read(lambda: ask(q.Uses(owner, view, ids)))
 
     async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-        return await self.read(lambda: ask(q.MostUsed(owner, view, filter, limit)))
+        seen = self._now(view)
+        return await self.read(lambda: ask(q.MostUsed(owner, seen, filter, limit)))
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         return await self.read(lambda: ask(u.StaleTerms(rule, limit)), whole=True, long=True)

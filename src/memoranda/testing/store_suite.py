@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from memoranda.testing.conformance.background.expiry import ExpirySuite
 from memoranda.testing.conformance.background.formation import FormationSuite, SpendingSuite
 from memoranda.testing.conformance.background.job_waits import WaitingSuite, WhoFormsSuite
 from memoranda.testing.conformance.background.jobs import JobSuite
 from memoranda.testing.conformance.confirmations import ConfirmationSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
-from memoranda.testing.conformance.expiry import ExpirySuite
 from memoranda.testing.conformance.limits import CapacitySuite, LimitSuite
 from memoranda.testing.conformance.maintenance import KeepingSuite
 from memoranda.testing.conformance.memories import MemorySuite

@@ -11,6 +11,7 @@ from memoranda.engines.sqlite.file.connections import sql, statements
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.reads import DIALECT
 from memoranda.model.query import Filter
+from memoranda.model.values import EARLIEST
 
 #: Statements that read a whole table on purpose: upkeep, or tables that stay small.
 WHOLE_TABLES = {
@@ -41,7 +42,9 @@ def book() -> sqlite3.Connection:
 
 def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
     text = statement.replace("{ids}", "?,?").replace("{shelves}", "?,?").replace("{slots}", "?,?")
-    text = text.replace("{conditions}", DIALECT.conditions(Filter(statuses=frozenset({"active"})))[0])
+    text = text.replace(
+        "{conditions}", DIALECT.conditions(Filter(statuses=frozenset({"active"})), EARLIEST)[0]
+    )
     named = set(re.findall(r":(\w+)", text))
     last = 0
     for number in re.findall(r"\?(\d*)", text):

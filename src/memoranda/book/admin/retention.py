@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -12,10 +13,12 @@ from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, Owner, Record, RecordType
+from memoranda.model.records import WHOLE, WITH_EXPIRED, Owner, Record, RecordType
 from memoranda.model.values import Value
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
+
+_log = logging.getLogger("memoranda.retention")
 
 #: The kind of the job, and its only key.
 RETAIN = "retain"
@@ -49,6 +52,38 @@ def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -
         await engine.put(JobDraft(kind=RETAIN, key=_KEY, delay=_DAY), clock())
 
     return retain
+
+
+def expiring(engine: Engine, clock: Clock) -> Handler:
+    """Return the handler that erases what of a job's owner has expired."""
+
+    async def erase_expired(job: Job) -> None:
+        if job.owner is not None:
+            await clear_expired(engine, clock, job.owner)
+
+    return erase_expired
+
+
+async def clear_expired(engine: Engine, clock: Clock, owner: Owner) -> int:
+    """Erase an owner's records that have expired, a page in each commit; returns how many, with what was derived from them."""
+    erased = 0
+    for type_ in (RecordType.MEMORY, RecordType.EPISODE):
+        only = Filter(types=frozenset({type_}), expired_at=clock())
+        while True:
+            page = await engine.scan(owner, WITH_EXPIRED, only, None, _PAGE)
+            if not page.records:
+                break
+            ids = tuple(record.id for record in page.records)
+            receipt = await engine.erase(Target(owner, WITH_EXPIRED, Actor("system"), ids), clock())
+            erased += len(receipt.ids)
+            _log.info(
+                "erased what had expired, of one owner: %s (%s)",
+                ", ".join(f"{name}: {count}" for name, count in sorted(receipt.removed.items())),
+                receipt.state,
+            )
+            if not receipt.removed:
+                break
+    return erased
 
 
 async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -> int:

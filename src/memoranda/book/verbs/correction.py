@@ -15,7 +15,7 @@ from memoranda.ports import Engine
 from memoranda.text.scripts import comparable_text
 
 #: Fields that a correction has from the corrected memory unless they are given.
-_KEPT: Final = ("kind", "key", "subject", "cardinality", "applies_when", "tags", "pinned")
+_KEPT: Final = ("kind", "key", "subject", "cardinality", "applies_when", "tags", "pinned", "expires_at")
 #: Fields that belong to the words: they are kept only if these stay the same.
 _OF_WORDS: Final = (
     "data observed_at valid_from valid_to valid_from_granularity valid_to_granularity happened".split()

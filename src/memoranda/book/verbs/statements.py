@@ -185,7 +185,10 @@ class Statements:
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened."""
+        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened, expires_at.
+
+        Of an episode, ``expires_at`` alone may be changed.
+        """
         changed = as_fields(fields)
         return await self._change(
             owner, Amend(await self._id(owner, who, id), changed), ["amend", str(id), changed], operation, who

@@ -188,6 +188,7 @@ _named = click.option(
 @click.option("--pinned", is_flag=True, help="Never evict it to make room.")
 @click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
 @click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
+@click.option("--expires-at", type=MOMENT, metavar="TIME", help="The time from which nobody reads it.")
 @click.option("--happened", metavar="DAYS", help=f"{_HAPPENED}.")
 @click.option(
     "--at", "observed_at", type=MOMENT, metavar="TIME", help="The time at which it was learnt [default: now]."

@@ -25,7 +25,8 @@ from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.passages import UNUSED
-from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType
+from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType, expired
+from memoranda.model.values import moment
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
@@ -72,6 +73,11 @@ def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
 def _own(on: Session, agent: str | None) -> Iterator[tuple[Kept, Memory]]:
     active = ((kept, cast(Memory, kept.record())) for kept in _active(on))
     return ((kept, memory) for kept, memory in active if memory.agent == agent)
+
+
+def _writers_of_expired(on: Session, question: q.WritersOfExpired) -> list[str | None]:
+    active = (cast(Memory, kept.record()) for kept in _active(on))
+    return [memory.agent for memory in active if expired(memory, moment(question.at))]
 
 
 def _own_memories(on: Session, question: q.OwnMemories) -> list[q.OwnMemory]:
@@ -266,6 +272,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: lambda on, _: on.base.held if on.base else 0,
+    q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: lambda on, question: sum(1 for _ in _own(on, question.agent)),
     q.OwnMemories: _own_memories,
     q.OldestOwn: _oldest_own,

@@ -11,13 +11,13 @@ from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Write
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import COMMITMENT, Owner, Record, View
+from memoranda.model.records import COMMITMENT, Owner, Record, View, expired
 from memoranda.model.values import micros
 from memoranda.ports import Scan
 from memoranda.storage import StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage.filters import page_of, start_of
-from memoranda.storage.mentions import mentioned, without_ids
+from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import TAKEN_BACK
 
 K = TypeVar("K")
@@ -42,6 +42,7 @@ def _seen(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Record]:
 
 def _told(era: Era, view: View, found: dict[K, Record]) -> dict[K, Record]:
     """Return the records, by any key, without the ids in them that the view may not see."""
+    found = unexpired(view, found)
     named = mentioned(view, found.values())
     unseen = frozenset(id for id in named if id in era.records and era.seen(view, id) is None)
     return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
@@ -69,7 +70,11 @@ def _count(on: Session, question: q.CountRecords) -> int:
 
 
 def _matching(era: Era, view: View, filter: Filter) -> list[Kept]:
-    return [kept for kept in era.visible(view) if _meets(kept, filter)]
+    return [
+        kept
+        for kept in era.visible(view)
+        if _meets(kept, filter) and not (view.at is not None and _has_expired(kept.now.row, micros(view.at)))
+    ]
 
 
 def _meets(kept: Kept, filter: Filter) -> bool:
@@ -96,6 +101,7 @@ def _meets_in_time(kept: Kept, filter: Filter) -> bool:
         (filter.valid_at is None or _valid(row, micros(filter.valid_at)))
         and (filter.as_of is None or (row.status not in TAKEN_BACK and _valid(row, micros(filter.as_of))))
         and (filter.current_at is None or _is_current(row, micros(filter.current_at)))
+        and (filter.expired_at is None or _has_expired(row, micros(filter.expired_at)))
         and (filter.known_at is None or _known(kept, micros(filter.known_at)))
     )
 
@@ -106,6 +112,13 @@ def _valid(row: StoredRow, at: int) -> bool:
 
 def _is_current(row: StoredRow, at: int) -> bool:
     return row.type != "memory" or row.kind == COMMITMENT or row.valid_to is None or row.valid_to > at
+
+
+def _has_expired(row: StoredRow, at: int) -> bool:
+    """True if a row's time to be kept was over at a moment: the column tells of the row, or for memories the facets do."""
+    if row.valid_to is None or row.valid_to > at:
+        return False
+    return row.type != "memory" or any(end <= at for end in json.loads(row.facets or "[]")[7:])
 
 
 def _known(kept: Kept, at: int) -> bool:
@@ -130,6 +143,8 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     era, view, id = _era(on, question.owner), question.view, question.id
     kept = era.seen(view, id)
     if kept is None:
+        return []
+    if expired(kept.record(), view.at):
         return []
     told = _told(era, view, {v.row.version: kept.record(v) for v in kept.versions if v.row.body})
     return [

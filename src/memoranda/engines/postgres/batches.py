@@ -85,6 +85,10 @@ async def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
     return await on.value("last_user_turn", on.no, question.thread.bytes) or 0
 
 
+async def _writers_of_expired(on: Session, question: q.WritersOfExpired) -> list[str | None]:
+    return [row[0] for row in await on.all("writers_of_expired", owner=on.no, at=question.at)]
+
+
 async def _count_own(on: Session, question: q.CountOwn) -> int:
     return cast(int, await on.value("count_own", owner=on.no, agent=question.agent))
 
@@ -242,6 +246,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: _count_active,
+    q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: _count_own,
     q.OwnMemories: _own_memories,
     q.OldestOwn: _oldest_own,

@@ -235,6 +235,10 @@ SELECT 1 FROM records WHERE owner = ? AND thread = ? AND seq = ? AND type = 'mes
 SELECT seq FROM records WHERE owner = ? AND thread = ? AND type = 'message' AND kind = 'user'
 ORDER BY seq DESC LIMIT 1
 
+-- name: writers_of_expired
+SELECT facets::jsonb ->> 1 FROM records
+WHERE owner = :owner AND type = 'memory' AND status = 'active' AND valid_to <= :at AND (facets::jsonb ->> 7)::bigint <= :at
+
 -- name: count_own
 SELECT count(*) FROM records
 WHERE owner = :owner AND type = 'memory' AND status = 'active'

@@ -12,11 +12,11 @@ from memoranda.engines.postgres.server.session import Answers, Row, Session
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import Audience, Owner, Record, RecordType, View
+from memoranda.model.records import Audience, Owner, Record, RecordType, View, expired
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
-from memoranda.storage.mentions import mentioned, without_ids
+from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
 K = TypeVar("K")
@@ -41,6 +41,7 @@ DIALECT = Dialect(
     among="{0} = ANY({1}::text[])",
     pinned="(r.type <> 'memory' OR nullif(r.facets, '')::jsonb ->> 6 = 'true')",
     facet="nullif(r.facets, '')::jsonb ->> {0}",
+    expiry="(nullif(r.facets, '')::jsonb ->> 7)::bigint",
     tagged="EXISTS (SELECT 1 FROM jsonb_array_elements_text(nullif(r.facets, '')::jsonb -> 5) AS t (tag) "
     "WHERE t.tag = ANY({0}::text[]))",
     texts=list,
@@ -57,9 +58,9 @@ def parameters(owner: Owner, view: View) -> dict[str, Any]:
     return view_parameters(owner, view, list(view.groups))
 
 
-def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
+def conditions(filter: Filter, view: View) -> tuple[str, dict[str, Any]]:
     """Return a filter as a condition on the SQL alias ``r``, with its thread, and its parameters; the caller adds types."""
-    condition, values = DIALECT.conditions(filter)
+    condition, values = DIALECT.conditions(filter, view.at)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
         condition += " AND r.thread = :thread"
@@ -118,6 +119,7 @@ async def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
 
 async def _told(on: Session, owner: Owner, view: View, found: dict[K, Record]) -> dict[K, Record]:
     """Return the records, by any key, without the ids in them that the view may not see."""
+    found = unexpired(view, found)
     ids = [id.bytes for id in mentioned(view, found.values())]
     rows = await on.all("out_of_view", ids=ids, **parameters(owner, view)) if ids else []
     unseen = frozenset(UUID(bytes=row[0]) for row in rows)
@@ -150,7 +152,7 @@ async def _scans(on: Session, question: q.ScanRecords) -> list[Page]:
 async def _scan(on: Session, asked: Scan) -> Page:
     """Return one page in the order of ids: each shelf and type is read by its index, and the server merges them."""
     owner, view, filter, cursor, limit = asked
-    condition, values = DIALECT.conditions(filter)
+    condition, values = DIALECT.conditions(filter, view.at)
     values |= {**parameters(owner, view), **start_of(filter, cursor), "limit": limit + 1}
     values["types"] = _types(filter)
     if filter.thread is not None:
@@ -169,7 +171,7 @@ def _types(filter: Filter) -> list[str]:
 
 
 async def _count(on: Session, question: q.CountRecords) -> int:
-    condition, values = conditions(question.filter)
+    condition, values = conditions(question.filter, question.view)
     seen = await visible(on, question.owner, question.view)
     values |= {"owner": seen.owner, "shelves": seen.numbers, "types": _types(question.filter)}
     total: int = await on.value("count", conditions=condition, **values)
@@ -186,6 +188,8 @@ async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersi
         found.append(q.SeenVersion(version, position, audience, None))
         if body:
             records[version] = decode(type_, id, owner, audience, version, recorded_at, body)
+    if found and expired(records.get(found[-1].version), question.view.at):
+        return []
     told = await _told(on, owner, question.view, records)
     return [one._replace(record=told.get(one.version)) for one in found]
 
@@ -256,7 +260,7 @@ async def _uses(on: Session, question: q.Uses) -> dict[UUID, Use]:
 
 
 async def _most_used(on: Session, question: q.MostUsed) -> list[UUID]:
-    condition, values = conditions(question.filter)
+    condition, values = conditions(question.filter, question.view)
     seen = await visible(on, question.owner, question.view)
     values |= {"owner": seen.owner, "shelves": seen.numbers, "limit": question.limit}
     return [UUID(bytes=row[0]) for row in await on.all("most_used", conditions=condition, **values)]

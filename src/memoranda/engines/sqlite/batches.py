@@ -69,6 +69,10 @@ def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
     return on.value("last_user_turn", question.thread.bytes, on.no) or 0
 
 
+def _writers_of_expired(on: Session, question: q.WritersOfExpired) -> list[str | None]:
+    return [row[0] for row in on.all("writers_of_expired", owner=on.no, at=question.at)]
+
+
 def _count_own(on: Session, question: q.CountOwn) -> int:
     return cast(int, on.value("count_own", owner=on.no, agent=question.agent))
 
@@ -279,6 +283,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: _count_active,
+    q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: _count_own,
     q.OwnMemories: _own_memories,
     q.OldestOwn: _oldest_own,

@@ -157,6 +157,10 @@ SELECT 1 FROM records WHERE thread = ? AND seq = ? AND type = 'message'
 SELECT seq FROM records WHERE thread = ? AND +owner = ? AND type = 'message' AND kind = 'user'
 ORDER BY seq DESC LIMIT 1
 
+-- name: writers_of_expired
+SELECT json_extract(facets, '$[1]') FROM records
+WHERE owner = :owner AND type = 'memory' AND status = 'active' AND valid_to <= :at AND json_extract(facets, '$[7]') <= :at
+
 -- name: count_own
 SELECT count(*) FROM records
 WHERE owner = :owner AND type = 'memory' AND status = 'active' AND json_extract(nullif(facets, ''), '$[1]') IS :agent

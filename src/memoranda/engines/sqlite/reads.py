@@ -15,11 +15,11 @@ from memoranda.engines.sqlite.file.connections import MANY, Answers, Row, Sessio
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import Audience, Owner, Record, RecordType, View
+from memoranda.model.records import Audience, Owner, Record, RecordType, View, expired
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
-from memoranda.storage.mentions import mentioned, without_ids
+from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
 K = TypeVar("K")
@@ -57,6 +57,7 @@ DIALECT = Dialect(
     among="{0} IN (SELECT value FROM json_each({1}))",
     pinned="(r.type <> 'memory' OR json_extract(r.body, '$.pinned') = 1)",
     facet="json_extract(nullif(r.facets, ''), '$[{0}]')",
+    expiry="json_extract(nullif(r.facets, ''), '$[7]')",
     tagged="EXISTS (SELECT 1 FROM json_each(nullif(r.facets, ''), '$[5]') WHERE value IN (SELECT value FROM json_each({0})))",
     texts=json.dumps,
     slots=_slots,
@@ -100,6 +101,7 @@ def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
 
 def _told(on: Session, view: View, shelves: dict[int, Seen], found: dict[K, Record]) -> dict[K, Record]:
     """Return the records, by any key, without the ids in them that the view may not see."""
+    found = unexpired(view, found)
     ids = [id.bytes for id in mentioned(view, found.values())]
     unseen = frozenset(UUID(bytes=row[0]) for row in _in_shelves(on, "out_of_view", ids, shelves))
     return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
@@ -128,8 +130,8 @@ def _scans(on: Session, question: q.ScanRecords) -> list[Page]:
 
 
 def _scan(on: Session, shelves: dict[int, Seen], asked: Scan) -> Page:
-    owner, _, filter, cursor, limit = asked
-    condition, values = _conditions(filter)
+    owner, view, filter, cursor, limit = asked
+    condition, values = _conditions(filter, view)
     values |= {**start_of(filter, cursor), "limit": limit + 1}
     if filter.by_places:
         values["shelves"] = json.dumps(list(shelves))
@@ -163,8 +165,8 @@ def _merged(
     )
 
 
-def _conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
-    condition, values = DIALECT.conditions(filter)
+def _conditions(filter: Filter, view: View) -> tuple[str, dict[str, Any]]:
+    condition, values = DIALECT.conditions(filter, view.at)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
     return condition, values
@@ -172,7 +174,7 @@ def _conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
 
 def _count(on: Session, question: q.CountRecords) -> int:
     filter = question.filter
-    condition, values = _conditions(filter)
+    condition, values = _conditions(filter, question.view)
     text = sql("count_thread" if filter.thread else "count").replace("{conditions}", condition)
     return sum(
         on.connection.execute(text, {**values, "shelf": shelf, "type": type_.value}).fetchone()[0]
@@ -197,6 +199,8 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
         audience = shelves[shelf].audience
         found.append(q.SeenVersion(version, position, audience, None))
         records[version] = decode(type_, id, owner, audience, version, recorded_at, body)
+    if found and expired(records.get(found[-1].version), question.view.at):
+        return []
     told = _told(on, question.view, shelves, records)
     return [one._replace(record=told.get(one.version)) for one in found]
 
@@ -250,7 +254,7 @@ def _uses_in_view(on: Session, question: q.Uses) -> dict[UUID, Use]:
 
 
 def _most_used(on: Session, question: q.MostUsed) -> list[UUID]:
-    condition, values = _conditions(question.filter)
+    condition, values = _conditions(question.filter, question.view)
     values["limit"] = question.limit
     if question.filter.thread is not None:
         condition += " AND r.thread = :thread"

@@ -1,4 +1,4 @@
-"""Columns: one property of all passages in a segment, as codes or numbers; each distinct value is parsed once."""
+"""Columns: one property of all passages in a segment, as codes or numbers; and the conditions of a filter on them."""
 
 from __future__ import annotations
 
@@ -101,6 +101,44 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageFilter:
+    """Conditions on the passages that a search may return. None sets no condition.
+
+    Excluded passages still count in how rare a word is. None in a set admits passages without that property.
+    Moments are microseconds since the epoch.
+    """
+
+    types: frozenset[str] | None = None
+    kinds: frozenset[str | None] | None = None
+    statuses: frozenset[str | None] | None = None
+    #: Excludes passages with one of these statuses.
+    not_statuses: frozenset[str] | None = None
+    threads: frozenset[bytes | None] | None = None
+    #: Earliest ``at``.
+    since: int | None = None
+    #: ``at`` is before this.
+    until: int | None = None
+    #: Valid at this moment; without an end of validity a passage stays valid.
+    valid_at: int | None = None
+    #: Valid at this other moment, too.
+    as_of: int | None = None
+    #: Excludes memories whose validity had ended by this moment, except commitments, which are then overdue.
+    current_at: int | None = None
+    #: Excludes what had expired by this moment.
+    read_at: int | None = None
+    #: Recorded by this moment, and not ended at it.
+    known_at: int | None = None
+    agents: frozenset[str] | None = None
+    keys: frozenset[str] | None = None
+    subjects: frozenset[str] | None = None
+    trusts: frozenset[str] | None = None
+    #: Has at least one of these tags.
+    tags: frozenset[str] | None = None
+    #: Only pinned ones of the memories; other types are not affected.
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Facet:
     """The facets (agent, key, subject, tags and so on) of one passage, in the order in which they are stored."""
 
@@ -111,6 +149,8 @@ class Facet:
     trust: str | None = None
     tags: frozenset[str] = frozenset()
     pinned: bool = False
+    #: When it expires; None if it does not.
+    expires: int | None = None
 
     @classmethod
     def read(cls, stored: str) -> Facet:
@@ -118,10 +158,11 @@ class Facet:
         if not stored:
             return cls()
         try:
-            speaker, agent, key, subject, trust, tags, *pinned = json.loads(stored)
+            speaker, agent, key, subject, trust, tags, *last = json.loads(stored)
+            pinned, expires = (*last, None, None)[:2]
         except ValueError:
             raise Corrupt("The stored facets of a passage are damaged. Rebuild the book.") from None
-        return cls(speaker, agent, key, subject, trust, frozenset(tags), bool(pinned))
+        return cls(speaker, agent, key, subject, trust, frozenset(tags), bool(pinned), expires)
 
 
 class Facets:
@@ -138,6 +179,11 @@ class Facets:
     def pinned(self) -> Mask | None:
         """Return a mask of the pinned rows; None: all rows."""
         return self._column.where([code for code, facet in enumerate(self.distinct) if facet.pinned])
+
+    def unexpired(self, at: int) -> Mask | None:
+        """Return a mask of the rows that have not expired at a moment; None: all rows."""
+        kept = [code for code, one in enumerate(self.distinct) if one.expires is None or one.expires > at]
+        return self._column.where(kept)
 
     @cached_property
     def speakers(self) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:

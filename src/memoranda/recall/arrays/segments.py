@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memoranda.errors import Corrupt
 from memoranda.model.passages import PassageRow, PassageRows
 from memoranda.model.records import COMMITMENT
-from memoranda.recall.arrays.columns import Column, Facets, Kept, Mask, Numbers, Series
+from memoranda.recall.arrays.columns import Column, Facets, Kept, Mask, Numbers, PassageFilter, Series
 from memoranda.recall.arrays.cosines import Vectors
 
 #: A segment is not merged while it is this many times larger than all later ones together.
@@ -137,42 +137,6 @@ class Segment:
         return size + columns + series + vectors + _SEGMENT_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class PassageFilter:
-    """Conditions on the passages that a search may return. None sets no condition.
-
-    Excluded passages still count in how rare a word is. None in a set admits passages without that property.
-    Moments are microseconds since the epoch.
-    """
-
-    types: frozenset[str] | None = None
-    kinds: frozenset[str | None] | None = None
-    statuses: frozenset[str | None] | None = None
-    #: Excludes passages with one of these statuses.
-    not_statuses: frozenset[str] | None = None
-    threads: frozenset[bytes | None] | None = None
-    #: Earliest ``at``.
-    since: int | None = None
-    #: ``at`` is before this.
-    until: int | None = None
-    #: Valid at this moment; without an end of validity a passage stays valid.
-    valid_at: int | None = None
-    #: Valid at this other moment, too.
-    as_of: int | None = None
-    #: Excludes memories whose validity had ended by this moment, except commitments, which are then overdue.
-    current_at: int | None = None
-    #: Recorded by this moment, and not ended at it.
-    known_at: int | None = None
-    agents: frozenset[str] | None = None
-    keys: frozenset[str] | None = None
-    subjects: frozenset[str] | None = None
-    trusts: frozenset[str] | None = None
-    #: Has at least one of these tags.
-    tags: frozenset[str] | None = None
-    #: Only pinned ones of the memories; other types are not affected.
-    pinned: bool = False
-
-
 #: The condition → its facet.
 _FACETS = {"agents": "agent", "keys": "key", "subjects": "subject", "trusts": "trust", "tags": "tags"}
 
@@ -219,6 +183,8 @@ def _in_time(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
             yield series["valid_to"].at_least(moment + 1)
     if only.current_at is not None:
         yield _current(segment, only.current_at)
+    if only.read_at is not None:
+        yield _unexpired(segment, only.read_at)
     if only.known_at is not None:
         yield series["learnt"].below(only.known_at + 1)
         yield series["ended"].at_least(only.known_at + 1)
@@ -233,6 +199,17 @@ def _current(segment: Segment, at: int) -> Mask | None:
     others = types.codes != types.values.get("memory", -1)
     current: Mask = ongoing | others | (kinds.codes == kinds.values.get(COMMITMENT, -1))
     return current
+
+
+def _unexpired(segment: Segment, at: int) -> Mask | None:
+    """Return a mask of the rows that are kept at a moment; None: all rows. Of memories the facets tell when they expire."""
+    ongoing = segment.series["valid_to"].at_least(at + 1)
+    if ongoing is None:
+        return None
+    types, kept = segment.columns["type"], segment.facets.unexpired(at)
+    is_memory = types.codes == types.values.get("memory", -1)
+    unexpired: Mask = ongoing | (is_memory if kept is None else is_memory & kept)
+    return unexpired
 
 
 def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Segment:

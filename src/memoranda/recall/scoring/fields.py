@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.recall.arrays.columns import Mask, Numbers, called_by
+from memoranda.recall.arrays.columns import Mask, Numbers, PassageFilter, called_by
 from memoranda.recall.arrays.cosines import QuestionVector, mean_cosine
-from memoranda.recall.arrays.segments import ALONE, FOREVER, PLACE_BITS, PassageFilter, Segment, admitted
+from memoranda.recall.arrays.segments import ALONE, FOREVER, PLACE_BITS, Segment, admitted
 
 #: The share of its score that a message lends to the next one in its thread, and to the one after that.
 #: Powers of two, so that sums of whole numbers with these weights are exact.
@@ -199,7 +199,8 @@ class Field:
 
     def admitted(self, only: PassageFilter) -> Numbers:
         """Return the places that a filter admits, ascending."""
-        only = self._settled(only)
+        if only.current_at is not None or only.read_at is not None:
+            only = self._settled(only)
         known = self._admissions.get(only)
         if known is None:
             known = self._admit(only)
@@ -210,17 +211,23 @@ class Field:
 
     def _settled(self, only: PassageFilter) -> PassageFilter:
         """Return the filter as of the last change before its moment, so that what it admits is computed once until the next."""
-        if only.current_at is None:
-            return only
-        passed = int(self._ends.searchsorted(only.current_at, side="right"))
-        return replace(only, current_at=int(self._ends[passed - 1]) if passed else None)
+        return replace(
+            only, current_at=self._settled_at(only.current_at), read_at=self._settled_at(only.read_at)
+        )
+
+    def _settled_at(self, moment: int | None) -> int | None:
+        passed = 0 if moment is None else int(self._ends.searchsorted(moment, side="right"))
+        return int(self._ends[passed - 1]) if passed else None
 
     @cached_property
     def _ends(self) -> Numbers:
-        """The moments at which the validity of a passage ends, ascending."""
-        all_ends = [one.series["valid_to"] for one in self.segments]
-        real = [one.numbers[one.numbers < FOREVER] for one in all_ends if one.least < FOREVER]
-        return np.unique(one_of(real)) if real else np.zeros(0, dtype=np.int64)
+        """The moments at which passages end or expire, ascending."""
+        found = [np.zeros(0, dtype=np.int64)]
+        for one in self.segments:
+            if (ends := one.series["valid_to"]).least < FOREVER:
+                expiries = [facet.expires for facet in one.facets.distinct if facet.expires is not None]
+                found += ends.numbers[ends.numbers < FOREVER], np.array(expiries, dtype=np.int64)
+        return np.unique(np.concatenate(found))
 
     def _admit(self, only: PassageFilter) -> Numbers:
         masks = [admitted(segment, only) for segment in self.segments]

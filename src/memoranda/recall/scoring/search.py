@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.model.query import ScorerScore, Times
-from memoranda.recall.arrays.columns import Mask, Numbers
+from memoranda.recall.arrays.columns import Mask, Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import QuestionVector
-from memoranda.recall.arrays.segments import PassageFilter
 from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.scorers import (
     NAMED,

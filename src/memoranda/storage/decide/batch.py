@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Iterator
+from typing import Final, assert_never
 
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import KeepTaskSummary, SummariseThread
+from memoranda.model.records import EXPIRING
 from memoranda.storage.decide import (
     hide,
     memory_changes,
@@ -21,6 +23,8 @@ from memoranda.storage.decide.capacity import make_room
 from memoranda.storage.decide.state import BatchState, Decision
 from memoranda.storage.questions import CountActive, CountRun
 from memoranda.storage.use_case import Deciding, ask
+
+_HOUR: Final = 3600.0
 
 
 def check_run(state: BatchState) -> Deciding[None]:
@@ -68,7 +72,24 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
         yield from memory_changes.supersede_all(state, superseding)
     yield from check_run(state)
     yield from check_caps(state)
-    return Decision(state.puts(), state.ignored, state.tails, batch.jobs, {**batch.note, **state.note})
+    return Decision(
+        state.puts(),
+        state.ignored,
+        state.tails,
+        (*batch.jobs, *_expiring(state)),
+        {**batch.note, **state.note},
+    )
+
+
+def _expiring(state: BatchState) -> Iterator[c.JobDraft]:
+    """Yield the jobs that erase what expires, one for each hour of which something of this batch expires."""
+    for put in state.puts():
+        end = getattr(put.record, "expires_at", None)
+        if end is None or put.record.type not in EXPIRING or end == getattr(put.before, "expires_at", None):
+            continue
+        hour = end.replace(minute=0, second=0, microsecond=0)
+        delay = (hour - state.batch.at).total_seconds() + _HOUR
+        yield c.JobDraft(c.EXPIRE, hour.strftime("%Y-%m-%dT%H"), delay=max(delay, 0.0))
 
 
 def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.Pair]) -> Deciding[None]:

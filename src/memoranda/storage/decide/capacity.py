@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Set
 from uuid import UUID
 
 from memoranda.errors import LimitReached
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
-from memoranda.model.records import Trust
-from memoranda.model.values import moment
+from memoranda.model.records import Trust, expired
+from memoranda.model.values import micros, moment
 from memoranda.storage.decide.protection import written_by_person
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import CountOwn, OldestOwn, OwnMemories, OwnMemory
+from memoranda.storage.questions import CountOwn, OldestOwn, OwnMemories, OwnMemory, WritersOfExpired
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -25,8 +26,13 @@ def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net
     limits = state.batch.limits
     needed: dict[str | None, int] = {}
     refusals: dict[str | None, LimitReached] = {}
+    # What has expired takes no place, although upkeep has not erased it yet.
+    late = Counter((yield from ask(WritersOfExpired(micros(state.batch.at)))))
+    held -= late.total()
     for agent, gain in gains.items():
-        own = 0 if held + gain <= limits.memories_per_agent else (yield from ask(CountOwn(agent)))
+        own = (
+            0 if held + gain <= limits.memories_per_agent else (yield from ask(CountOwn(agent))) - late[agent]
+        )
         over = min(own + gain - limits.memories_per_agent, gain)
         if over > 0:
             needed[agent], refusals[agent] = over, _agent_refusal(state, agent, own, gain)
@@ -39,7 +45,7 @@ def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net
             refusals.setdefault(writer, _owner_refusal(state, held, limits.memories_per_owner))
     busy = {put.record.id for put in state.puts()}
     for agent, count in needed.items():
-        leaving = yield from _leaving(state, agent, count, busy)
+        leaving = yield from _leaving(state, agent, count, busy, late[agent])
         if len(leaving) < count:
             raise refusals[agent]
         for memory in leaving:
@@ -52,15 +58,18 @@ def _is_formed(state: BatchState) -> bool:
     return state.batch.actor.kind == "system"
 
 
-def _leaving(state: BatchState, agent: str | None, count: int, busy: Set[UUID]) -> Deciding[list[Memory]]:
+def _leaving(
+    state: BatchState, agent: str | None, count: int, busy: Set[UUID], late: int
+) -> Deciding[list[Memory]]:
     """Return up to ``count`` of an agent's memories that make room; none where this batch may not evict any."""
     # Only new statements evict others; an undo or an import needs free room.
     if not any(put.verb is Verb.REMEMBER for put in state.puts()):
         return []
     match state.batch.limits.at_capacity:
         case "evict_oldest":
-            oldest = yield from ask(OldestOwn(agent, count + len(busy)))
-            return [memory for memory in oldest if memory.id not in busy][:count]
+            oldest = yield from ask(OldestOwn(agent, count + len(busy) + late))
+            able = [one for one in oldest if one.id not in busy and not expired(one, state.batch.at)]
+            return able[:count]
         case "evict_weakest" if _is_formed(state):
             return (yield from _weakest(state, agent, count, busy))
         case _:
@@ -84,7 +93,7 @@ def _weakest(state: BatchState, agent: str | None, count: int, busy: Set[UUID]) 
             break
         yield from state.fetch((one.id,))
         memory = state.current(one.id)
-        if not isinstance(memory, Memory):
+        if not isinstance(memory, Memory) or expired(memory, state.batch.at):
             continue
         if agent is not None or not (yield from written_by_person(state, memory)):
             leaving.append(memory)

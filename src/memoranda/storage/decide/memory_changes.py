@@ -19,7 +19,7 @@ from memoranda.model.changes import (
 )
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus, quotes_of
-from memoranda.model.messages import Thread
+from memoranda.model.messages import Episode, Thread
 from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
@@ -36,7 +36,7 @@ from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.text.scripts import comparable_text
 
-_AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to", "happened"})
+_AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to", "happened", "expires_at"})
 
 
 class Pair(NamedTuple):
@@ -64,6 +64,8 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     )
     if memory.external_id is not None:
         yield from refuse_taken(state, memory)
+    if memory.expires_at is None and state.batch.limits.kind_days:
+        memory = memory.changed(expires_at=state.batch.limits.expiry(memory.kind, state.batch.at))
     if memory.sources and (yield from _refused_before(memory)):
         state.ignore("not_formed_again")
         return []
@@ -253,6 +255,9 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     sources = memory.sources + added
     quotes = quotes_of((*memory.quotes, *change.quotes), sources)
     again = memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes)
+    later = state.batch.limits.expiry(memory.kind, state.batch.at)
+    if memory.expires_at is not None and later is not None and later > memory.expires_at:
+        again = again.changed(expires_at=later)
     state.put((yield from with_short_list(state, again)), Verb.CONFIRM)
 
 
@@ -269,7 +274,10 @@ def retract(state: BatchState, change: Retract) -> Deciding[None]:
 
 
 def amend(state: BatchState, change: Amend) -> Deciding[None]:
-    """Change a memory's fields other than its content."""
+    """Change a memory's fields other than its content, or when an episode expires."""
+    if isinstance((yield from state.find(change.memory)), Episode):
+        yield from _amend_episode(state, change)
+        return
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
     unknown = sorted(set(change.fields) - _AMENDABLE)
     if unknown:
@@ -287,6 +295,21 @@ def amend(state: BatchState, change: Amend) -> Deciding[None]:
         state.ignore("unchanged", memory.id)
     elif (yield from protected_from_act(state, memory)):
         state.ignore("protected", memory.id)
+    else:
+        state.put(changed, Verb.AMEND)
+
+
+def _amend_episode(state: BatchState, change: Amend) -> Deciding[None]:
+    episode: Episode = yield from state.need(change.memory, Episode, "episode")
+    if set(change.fields) != {"expires_at"}:
+        raise InvalidInput("fields: of an episode, expires_at alone can be amended", field="fields")
+    try:
+        given = {name: getattr(episode, name) for name in Episode.model_fields}
+        changed = Episode.model_validate({**given, **change.fields})
+    except ValidationError as exc:
+        raise refused(exc) from exc
+    if changed == episode:
+        state.ignore("unchanged", episode.id)
     else:
         state.put(changed, Verb.AMEND)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from memoranda.errors import Conflict, Erased, NotFound, OperationReused, Stale
+from memoranda.errors import Conflict, Erased, InvalidInput, NotFound, OperationReused, Stale
 from memoranda.model.changes import Batch, JobDraft
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import (
@@ -24,7 +24,7 @@ from memoranda.model.ledger import (
 )
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
-from memoranda.model.records import Owner, Record, owner_digest_parts
+from memoranda.model.records import Owner, Record, expired, owner_digest_parts
 from memoranda.model.values import keyed, operation_key
 from memoranda.storage.questions import EndOf, Holders, Load, ThreadEnd
 from memoranda.storage.use_case import Deciding, ask
@@ -206,7 +206,9 @@ class BatchState:
         """Return a record if the batch's view may see it, else None."""
         yield from self.fetch((id,))
         record = self.current(id)
-        if record is None or record.withdrawn or not record.audience.readable_by(self.batch.view):
+        if record is None or record.withdrawn or expired(record, self.batch.at):
+            return None
+        if not record.audience.readable_by(self.batch.view):
             return None
         return record
 
@@ -248,6 +250,8 @@ class BatchState:
         """Add a new record; raise ``Conflict`` if its id exists."""
         if self.current(record.id) is not None:
             raise Conflict(f"id: {record.id} is given twice or exists already; let the book make ids")
+        if expired(record, self.batch.at):
+            raise InvalidInput("expires_at: it has passed; give a later moment", field="expires_at")
         if record.owner is not self.batch.owner:
             record = record.changed(owner=self.batch.owner)
         self.put(record, verb, terms=terms, run=run)

@@ -138,7 +138,7 @@ async def by_vector(
 
 
 def _where(query: CandidateQuery) -> tuple[str, dict[str, Any]]:
-    condition, values = conditions(query.filter)
+    condition, values = conditions(query.filter, query.view)
     if query.statuses is not None:
         values["standing"] = sorted(status for status in query.statuses if status is not None)
         # A condition on the bare column lets the planner use its statistics; ``coalesce`` would not.
