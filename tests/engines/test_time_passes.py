@@ -13,7 +13,7 @@ import pytest_asyncio
 import memoranda
 from memoranda import Book
 from memoranda.book.input import Only
-from memoranda.errors import InvalidInput, LimitReached, NotFound
+from memoranda.errors import Busy, InvalidInput, LimitReached, NotAllowed, NotFound
 from memoranda.model.memories import Memory
 from memoranda.model.records import Limits
 from tests.engines.postgres_server import Place
@@ -187,3 +187,61 @@ async def test_a_moment_that_has_passed_is_refused_and_an_amended_one_counts(boo
     assert await recalled(book, "Ana") == ["Ana is in Rome"]
     found = await book.get("ana", id)
     assert "expires_at" not in found.model_dump(exclude_defaults=True)
+
+
+async def test_many_records_are_forgotten_by_conditions_and_the_rest_stays(book: Book, clock: Hands):
+    thread = await book.thread("ana")
+    (said,) = (await thread.append([{"role": "user", "content": "I like tea and rum"}])).ids()
+    tea = (await book.remember("ana", "Ana likes tea", kind="preference", sources=[said])).id
+    late = (await book.remember("ana", "Ana is in Rome", kind="context", expires_at=START + DAY)).id
+    clock.now = START + 2 * DAY
+    rum = (await book.remember("ana", "Ana likes rum", kind="preference", sources=[said])).id
+    with pytest.raises(InvalidInput, match="kind, before, source or thread"):
+        await book.forget_all("ana", view="owner")
+    with pytest.raises(NotAllowed):
+        await book.forget_all("ana", kind="preference")
+    plan = await book.forget_all("ana", kind="preference", dry_run=True, view="owner")
+    assert (plan.found, plan.dry_run, plan.removed, plan.all_portions) == ({"memory": 2}, True, {}, 1)
+    assert await book.count("ana", types="memory") == 2
+    old = await book.forget_all("ana", before=START + DAY, view="owner")
+    # What has expired is forgotten, too.
+    assert (old.found, set(old.ids), old.portions) == ({"memory": 2}, {tea, late}, 1)
+    assert [record.id for record in await book.list("ana", types="memory")] == [rum]
+    assert (await book.forget_all("ana", source=said, view="owner")).ids == (rum,)
+    assert (await book.get("ana", said)).id == said
+    gone = await book.forget_all("ana", thread=thread.id, types=("message", "thread"), view="owner")
+    assert gone.found == {"message": 1, "thread": 1}
+    assert await book.count("ana") == 0
+    assert (await book.forget_all("ana", kind="fact", view="owner")).found == {}
+
+
+async def test_an_agent_forgets_its_own_records_only(book: Book):
+    own = (await book.remember("ana", "Ana likes tea", agent="guide", audience="global")).id
+    other = (await book.remember("ana", "Ana likes rum", agent="coach", audience="global")).id
+    done = await book.forget_all("ana", kind="fact", agent="guide")
+    assert done.ids == (own,)
+    assert [record.id for record in await book.list("ana")] == [other]
+
+
+async def test_forgetting_in_portions_says_where_an_error_stopped_it(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("memoranda.book.admin.bulk_forgetting.PORTION", 2)
+    for place in range(5):
+        await book.remember("ana", f"fact {place}")
+    erase, calls = book.backups.forget, 0
+
+    async def failing(*given: Any, **how: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise Busy("the disk is full")
+        return await erase(*given, **how)
+
+    monkeypatch.setattr(book.backups, "forget", failing)
+    stopped = await book.forget_all("ana", kind="fact", view="owner")
+    assert (stopped.portions, stopped.all_portions, len(stopped.ids)) == (2, 3, 4)
+    assert "2 of 3 parts are erased" in stopped.left_to_do
+    assert stopped.removed["memory"] == 4
+    rest = await book.forget_all("ana", kind="fact", view="owner")
+    assert (len(rest.ids), rest.left_to_do) == (1, "")

@@ -23,6 +23,7 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
+from memoranda.book.admin.bulk_forgetting import BulkForgetting
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.input import (
@@ -79,7 +80,7 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(Statements, Reads, Upkeep, BackgroundWork):
+class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(

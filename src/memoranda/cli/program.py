@@ -39,6 +39,7 @@ COMMANDS = {
     "retract": Entry("write", "Mark a memory as no longer believed."),
     "experience": Entry("experience", "List and review what agents have learnt across users."),
     "forget": Entry("forget", "Erase records for good."),
+    "forget-all": Entry("bulk", "Erase all records of an owner that meet conditions."),
     "export": Entry("export", "Write a book, or one owner's part, as JSON Lines."),
     "import": Entry("export", "Read an export into the book."),
     "backup": Entry("backup", "Copy the book while it is in use, and verify the copy."),
@@ -69,7 +70,7 @@ class Program(CommandGroup):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"memoranda.cli.commands.{COMMANDS[cmd_name].module}_commands")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -161,6 +161,7 @@ class SyncBook(SyncPart):
     ledger = blocking(Book.ledger)
     operation = blocking(Book.operation)
     forget = blocking(Book.forget)
+    forget_all = blocking(Book.forget_all)
     import_ = blocking(Book.import_)
     backup = blocking(Book.backup)
     verify = blocking(Book.verify)
