@@ -185,9 +185,12 @@ async def test_a_receipt_of_forgetting_counts_to_an_agent_only_what_it_may_see(
 
 async def test_no_answer_names_a_source_that_was_made_private_since(book: memoranda.Book) -> None:
     wine = await book.remember("bea", "Drinks wine at lunch", agent="a1", audience="global")
-    tired = await book.remember("bea", "Is often tired", agent="a1", sources=[wine.id], audience="global")
+    late = await book.remember("bea", "Sleeps at two", agent="a1", audience="global")
+    # With another source it stays public; what rests on the statement alone would be narrowed with it.
+    grounds = [wine.id, late.id]
+    tired = await book.remember("bea", "Is often tired", agent="a1", sources=grounds, audience="global")
     await book.share("bea", wine.id, "self", agent="a1")
-    for agent, sources in (("a1", (wine.id,)), ("a2", ())):
+    for agent, sources in (("a1", (wine.id, late.id)), ("a2", (late.id,))):
         record = await book.get("bea", tired.id, agent=agent)
         (listed,) = [
             one for one in await book.list("bea", types="memory", agent=agent) if one.id == record.id

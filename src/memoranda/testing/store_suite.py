@@ -18,7 +18,7 @@ from memoranda.testing.conformance.provenance.external_ids import ExternalIdSuit
 from memoranda.testing.conformance.provenance.source_episodes import SourceEpisodeSuite
 from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
 from memoranda.testing.conformance.redaction import RedactionSuite
-from memoranda.testing.conformance.shelves import MarkSuite, ShelfSuite
+from memoranda.testing.conformance.shelves import MarkSuite, NarrowingSuite, ShelfSuite
 from memoranda.testing.conformance.sources import AgeingSuite, GroundsSuite
 from memoranda.testing.conformance.threads import ThreadSuite
 from memoranda.testing.conformance.undo import TakenBackSuite, UndoSuite
@@ -47,6 +47,7 @@ class StoreSuite(
     SpendingSuite,
     FormationSuite,
     ShelfSuite,
+    NarrowingSuite,
     VectorSuite,
     ErasureSuite,
     ExpirySuite,

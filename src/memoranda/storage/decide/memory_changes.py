@@ -24,6 +24,7 @@ from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
 from memoranda.storage.decide.external_ids import refuse_taken
+from memoranda.storage.decide.narrowing import narrow_with
 from memoranda.storage.decide.protection import audience_of, protected, protected_from_act
 from memoranda.storage.decide.source_lists import (
     some_at_a_time,
@@ -347,4 +348,5 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
         )
     if changed.external_id is not None:
         yield from refuse_taken(state, changed, "audience")
+    yield from narrow_with(state, memory, change.audience)
     state.put(changed, Verb.SHARE)

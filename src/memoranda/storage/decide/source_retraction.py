@@ -45,7 +45,7 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
         for record in (*resting, *(linked if source.id in wave else ())):
             if record.id in fallen:
                 continue
-            if (yield from _bears(state, record, {*fallen, *covered} if record.id in own else fallen)):
+            if (yield from still_bears(state, record, {*fallen, *covered} if record.id in own else fallen)):
                 staying[record.id] = record
             else:
                 fallen[record.id] = record
@@ -108,7 +108,7 @@ def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]
     return found
 
 
-def _bears(state: BatchState, record: Record, fallen: Container[UUID]) -> Deciding[bool]:
+def still_bears(state: BatchState, record: Record, fallen: Container[UUID]) -> Deciding[bool]:
     """True if a record still has an active source that is not faulty."""
     if (yield from _any_held(state, record.stands_on(), fallen)):
         return True

@@ -6,10 +6,20 @@ from typing import Any
 
 import pytest
 
-from memoranda.errors import Conflict, Moved, UnfinishedCopy
+from memoranda.errors import Conflict, InvalidInput, Moved, UnfinishedCopy
 from memoranda.model.book_rows import Arrival, Departure
-from memoranda.model.changes import CloseThread, Confirm, JobDraft, OpenThread, PatchProfile, Retract
+from memoranda.model.changes import (
+    ChangeAudience,
+    CloseThread,
+    Confirm,
+    JobDraft,
+    OpenThread,
+    PatchProfile,
+    Retract,
+    Undo,
+)
 from memoranda.model.language_models import Spent
+from memoranda.model.ledger import Verb
 from memoranda.model.messages import ThreadStatus
 from memoranda.model.passages import Use
 from memoranda.model.records import EVERYONE, WHOLE, Audience, View
@@ -198,6 +208,65 @@ class ShelfSuite(Suite):
         assert await engine.uses(pen.owner, pen.view, [tea]) == {tea: again}
         await pen.erase(tea)
         assert await engine.uses(pen.owner, pen.view, [tea]) == {}
+
+
+class NarrowingSuite(Suite):
+    """Tests of a statement that loses readers: what rests on it alone loses them with it."""
+
+    async def test_what_rests_on_a_statement_alone_is_narrowed_with_it_and_an_undo_brings_all_back(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        said, other = await pen.remember("sees a therapist"), await pen.remember("likes tea")
+        drawn = await pen.remember("is stressed", sources=(said,))
+        further = await pen.remember("needs rest", sources=(drawn,))
+        own = await pen.remember("sleeps badly", sources=(said,), audience=FOR_A)
+        mixed = await pen.remember("drinks tea against stress", sources=(said, other))
+        narrowed = await pen.write(ChangeAudience(said, FOR_A))
+        assert {item.id for item in narrowed.items} == {said, drawn, further}
+        assert {item.verb for item in narrowed.items} == {Verb.SHARE}
+        assert [(part.code, part.id) for part in narrowed.ignored] == [("grounded", mixed)]
+        assert {one.id for one in await pen.scan(AT_B)} == {mixed, other}
+        assert {one.id for one in await pen.scan(AT_A)} == {said, drawn, further, own, mixed, other}
+        with pytest.raises(InvalidInput):
+            await pen.write(ChangeAudience(drawn, EVERYONE))
+        await pen.write(Undo(narrowed.position))
+        assert {one.id for one in await pen.scan(AT_B)} == {said, drawn, further, mixed, other}
+        assert (await pen.read(drawn)).audience == EVERYONE
+
+    async def test_a_statement_is_not_narrowed_where_what_rests_on_it_cannot_be(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        said = await pen.remember("sees a therapist", key="health")
+        profile = (
+            await pen.write(PatchProfile(new_id(), "Health", EVERYONE, {"state": "ill"}, sources=(said,)))
+        ).id
+        drawn = await pen.remember("is stressed", sources=(said,))
+        with pytest.raises(Conflict, match=f"profile {profile}"):
+            await pen.write(ChangeAudience(said, FOR_A))
+        assert {one.id for one in await pen.scan(AT_B)} == {said, profile, drawn}
+        # A key that another statement has there, and another agent's conclusion, stop it as well.
+        await pen.erase(profile)
+        keyed = await pen.remember("rests more", key="rest", sources=(said,), agent="a", audience=EVERYONE)
+        await pen.remember("rests less", key="rest", agent="a", audience=FOR_A)
+        with pytest.raises(Conflict, match=f"memory {keyed}"):
+            await pen.write(ChangeAudience(said, FOR_A))
+        ours = Pen(engine, view=AT_A)
+        ours.now = pen.now
+        mine = await ours.remember("plays chess", agent="a", audience=EVERYONE)
+        theirs = await pen.remember("likes puzzles", agent="b", sources=(mine,), audience=EVERYONE)
+        with pytest.raises(Conflict, match=f"memory {theirs}"):
+            await ours.write(ChangeAudience(mine, FOR_A))
+        ours.view = WHOLE
+        await ours.write(ChangeAudience(mine, FOR_A))
+        assert (await pen.read(theirs)).audience == FOR_A
+
+    async def test_a_statement_that_gains_readers_leaves_what_rests_on_it(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        said = await pen.remember("likes tea", audience=FOR_A)
+        drawn = await pen.remember("buys tea", sources=(said,))
+        widened = await pen.write(ChangeAudience(said, EVERYONE))
+        assert [item.id for item in widened.items] == [said]
+        assert (await pen.read(drawn)).audience == FOR_A
 
 
 class MarkSuite(Suite):
