@@ -17,7 +17,8 @@ async def test_what_is_known_comes_with_sources_readers_and_counts(book: memoran
     shared = await book.remember("ana", "Speaks Spanish", agent="tutor", audience="global")
     old = await book.remember("ana", "Lives in Lisbon", key="home", agent="coach")
     await book.remember("ana", "Lives in Porto", key="home", agent="coach")
-    await book.profile.patch("ana", {"home": "Porto"}, view="owner")
+    # What the person sets is a memory that all agents read, in the words that an agent had for it.
+    home = await book.profile.patch("ana", {"home": "Porto"}, view="owner")
     await book.experience.add("coach", "heuristics", "Ask about bees first.", evidence={"ana": [said.id]})
 
     owners = await book.about("ana", view="owner")
@@ -29,8 +30,8 @@ async def test_what_is_known_comes_with_sources_readers_and_counts(book: memoran
     by_id = {known.memory.id: known for known in owners.memories}
     assert [source.quote for source in by_id[kept.id].sources] == ["I keep bees"]
     assert by_id[kept.id].memory.audience.agent == "coach" and old.id not in by_id
-    assert [known.memory.id for known in owners.shared] == [shared.id]
-    assert owners.total == 3 and owners.records == {"thread": 1, "message": 1, "memory": 4, "profile": 1}
+    assert [known.memory.id for known in owners.shared] == [home.id, shared.id]
+    assert owners.total == 3 and owners.records == {"thread": 1, "message": 1, "memory": 5}
     assert owners.unseen == {"experience": 1}
     assert owners.profile[0].body == {"home": "Porto"}
     assert repr(owners) == "<About ana: profiles 1, memories 3 of 3>"

@@ -81,6 +81,7 @@ async def test_who_is_named_in_the_profile_stays_the_owner_when_others_join(cloc
         await thread.append("user", "I live in Berlin.", speaker="Caroline")
         await settle(book, clock)
         assert await about(book) == {
+            "Name: Caroline Weber": (None, "name"),
             "Lives in Berlin": (None, "home"),
             "Lives in Lisbon": ("Ben", "Ben: home"),
         }
@@ -92,7 +93,10 @@ async def test_a_lone_speaker_whom_the_profile_names_otherwise_is_somebody_else(
         thread = await book.thread("user-8842", agent="guide")
         await thread.append("user", "I live in Lisbon.", speaker="Ben")
         await settle(book, clock)
-        assert await about(book) == {"Lives in Lisbon": ("Ben", "Ben: home")}
+        assert await about(book) == {
+            "Name: Caroline": (None, "name"),
+            "Lives in Lisbon": ("Ben", "Ben: home"),
+        }
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["in the profile", "in the same answer"])
@@ -119,6 +123,7 @@ async def test_the_name_in_the_profile_is_the_owner(clock: HandClock, known: boo
         await thread.append("user", "I'm Dana Okafor. I live in Utrecht. Piotr owns billing.")
         await settle(book, clock)
         assert await about(book) == {
+            "Name: Dana Okafor": (None, "name"),
             "Dana lives in Utrecht": (None, "home"),
             "Piotr owns billing": ("Piotr", "Piotr: role"),
         }

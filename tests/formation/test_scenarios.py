@@ -40,7 +40,10 @@ async def test_1_a_name_that_is_corrected_stays_one_document(clock: HandClock):
             await thread.append("user", text)
             await settle(book, clock)
         (document,) = await book.profile.documents("ann", agent="guide")
-        assert document.body == {"name": "Robert"} and document.version == 2
+        # The name is the memory with the key; what it replaced is in the history, and no document is stored.
+        assert document.body == {"name": "Robert"} and document.version == 0
+        page = await book.list("ann", types="memory", only={"keys": ["name"]}, agent="guide")
+        assert [one.status for one in page if isinstance(one, Memory)] == ["superseded", "active"]
         assert await book.profile.documents("ben", agent="guide") == []
 
 

@@ -248,4 +248,5 @@ async def test_what_a_person_sets_is_held_to_the_same_schema(book: memoranda.Boo
     await book.profile.patch("ana", unset=["favourite colour"], view="owner")
     with pytest.raises(memoranda.InvalidInput, match="not a field of this schema"):
         await book.profile.patch("ana", {"favourite colour": "blue"}, agent="guide", audience="global")
-    assert await book.profile.get("ana") == {"age": 20}
+    # The memory that says the age has no text as its value, so that the field shows its words.
+    assert await book.profile.get("ana") == {"age": "Age: 20"}

@@ -99,7 +99,7 @@ async def test_a_note_a_patch_and_a_lesson_that_are_only_a_secret_are_refused_an
             "user", f"I fly home to Lisbon on Monday, passport number {PASSPORT}, the password is {PASSWORD}."
         )
         await settle(book, clock)
-        assert await known(book) == ["The user flies to Lisbon on Monday."]
+        assert await known(book) == ["Home: Lisbon", "The user flies to Lisbon on Monday."]
         assert await book.profile.get("ann", agent="guide") == {"home": "Lisbon"}
         assert await book.experience.list("guide") == []
         assert PASSWORD not in await everything(book)

@@ -60,6 +60,7 @@ from memoranda.book.verbs.thread_handle import ThreadHandle, taken_up
 from memoranda.book.verbs.upkeep import Upkeep
 from memoranda.door import Door
 from memoranda.errors import InvalidInput
+from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import OpenThread
 from memoranda.model.ledger import ErasureReceipt, Target
@@ -100,7 +101,8 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting):
         open_copy: OpenCopy,
         summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]],
     ) -> None:
-        services = Services(engine, door, tenant, embeddings, forming, summarise)
+        bound = BoundProfiles(engine, tenant)
+        services = Services(engine, door, tenant, embeddings, forming, summarise, bound)
         super().__init__(services)
         self._prepare(worker, who_forms)
         self.engine = engine

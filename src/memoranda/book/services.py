@@ -29,6 +29,7 @@ from memoranda.book.input import (
 from memoranda.book.record_ids import with_ids
 from memoranda.door import Door, explained_limit
 from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
+from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.model.changes import FORM, Change, Expect, JobDraft, Remember
 from memoranda.model.ledger import Receipt, Verb
@@ -91,7 +92,6 @@ Made = Callable[[int], None]
 
 #: What a write does to a passage that is then found by what it says.
 _KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CONFIRM, Verb.ADD})
-
 _log = logging.getLogger("memoranda.embedding")
 
 
@@ -313,6 +313,7 @@ class Services:
     embeddings: Embeddings
     forming: Forming
     summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]]
+    bound: BoundProfiles
 
     async def door_for(self, view: View) -> Door:
         """Return the door with the limits of a view's agent."""

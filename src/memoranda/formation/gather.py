@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from uuid import UUID, uuid4
 
 from memoranda.errors import EmbeddingFailed
+from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.extract.by_rules import Wanted
 from memoranda.formation.formation_settings import agent_named
 from memoranda.formation.owner_names import as_read, owner_speakers
@@ -21,7 +22,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import FINISHED, Episode, Message, Thread
-from memoranda.model.profiles import Agent, ProfileDocument, Schema, Trigger
+from memoranda.model.profiles import Agent, Schema, Trigger
 from memoranda.model.query import Filter
 from memoranda.model.records import (
     COMMITMENT,
@@ -116,6 +117,7 @@ class ThreadReader:
         #: Users that must have taught a line of experience before it serves others.
         self._users = users
         self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+        self._bound = BoundProfiles(records, tenant)
         self.secrets = secrets
 
     async def thread(self, owner: Owner, id: UUID) -> Thread | None:
@@ -169,7 +171,7 @@ class ThreadReader:
         learns = any(schema.due and schema.name == EXPERIENCE.name for schema in schemas)
         learnt = await self._experience(thread) if learns else ()
         lines = lines_to_show(learnt, thread.owner, self._users, excerpt.new)
-        profiles = await self._profiles(thread, view)
+        profiles = await self._bound.of_thread(thread, view, schemas, now)
         owners = await owner_speakers(self._records, thread, view, (*excerpt.context, *excerpt.new), profiles)
         return Reading(
             thread=thread,
@@ -221,7 +223,8 @@ class ThreadReader:
         """Return the records that results may affect: similar memories, those with the same key, their successors."""
         thread, view = reading.thread, reading_view(reading.thread)
         owner = thread.owner
-        found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
+        meant = [*(one.memory for one in formed.taken_back), *(one.memory for one in formed.confirmations)]
+        found = await self._records.get(owner, view, [*(one.id for one in reading.candidates), *meant])
         # What strangers say stays with the agent: it may have noted the same before, for itself alone.
         asked = ((one.content, one.trust in STRANGERS or one.subject is not None) for one in formed.notes)
         for said, alone in dict.fromkeys(asked):
@@ -243,7 +246,10 @@ class ThreadReader:
                 [await self._with_sources(thread, one, new) for one in those_of(Memory, found.values())]
             ),
             profiles=tuple(
-                [await self._with_sources(thread, one, new) for one in await self._profiles(thread, view)]
+                [
+                    await self._with_sources(thread, one, new)
+                    for one in await self._bound.of_thread(thread, view, reading.schemas, reading.now)
+                ]
             ),
             experience=await self._experience(thread) if formed.experience else (),
             episodes=await self.episodes(thread),
@@ -273,16 +279,6 @@ class ThreadReader:
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
         only = Filter(types=frozenset({RecordType.EXPERIENCE}))
         return tuple(those_of(ExperienceLine, await self._all(agent, WHOLE, only)))
-
-    async def _profiles(self, thread: Thread, view: View) -> tuple[ProfileDocument, ...]:
-        """Return the profiles with the thread's audience, one for each schema."""
-        only = Filter(types=frozenset({RecordType.PROFILE}))
-        shared = [
-            document
-            for document in those_of(ProfileDocument, await self._all(thread.owner, view, only))
-            if document.audience == thread.audience
-        ]
-        return tuple({document.schema_name: document for document in shared}.values())
 
     async def _all(self, owner: Owner, view: View, only: Filter) -> list[Record]:
         """Return all records that a filter selects, read page by page."""

@@ -40,6 +40,7 @@ from memoranda.formation.quiet_threads import (
     mark_of,
     prepared_for,
 )
+from memoranda.formation.reconcile.bound_notes import with_bound_notes
 from memoranda.formation.reconcile.reconciler import Reconciled, reconcile, refused_change
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.formation.who_forms import WhoForms
@@ -58,7 +59,6 @@ _MOST_UNMARKED: Final = 3_000
 _TRIES: Final = 8
 #: The pause before a thread whose memories have no room is tried again. Only a refused write is repeated.
 _UNTIL_ROOM: Final = timedelta(minutes=15)
-
 _log = logging.getLogger("memoranda.formation")
 
 
@@ -322,8 +322,8 @@ class FormationRunner:
         return self._door.within(limits.model_copy(update={"writes_per_run": wide.writes_per_run}))
 
     async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
-        """Write the agent's experience; then, in one commit, all other changes and how far the thread is formed."""
-        reading = portion.reading
+        """Write the agent's experience; then, in one commit, all else and how far the thread is formed."""
+        reading, formed = portion.reading, with_bound_notes(formed, portion.reading, run.door.limits)
         mark = None if run.again else mark_of(reading, formed, portion.after)
         if reading.prepares_episode:
             formed = formed.model_copy(update={"episode": None})

@@ -217,6 +217,8 @@ class Remember:
     run: str | None = None
     #: Where the settings make statements common and the call names no audience: it follows, unless strangers said it.
     common: Audience | None = None
+    #: The profile field that it sets: an equal value changes nothing, and what a person pinned stays.
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)

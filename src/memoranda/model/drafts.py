@@ -13,7 +13,7 @@ from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, M
 from memoranda.model.messages import EpisodeDraft, Message, Thread
 from memoranda.model.profiles import ProfileDocument, UpdateMode
 from memoranda.model.records import DEFAULT_KINDS, Trust
-from memoranda.model.values import Document, FilledText, Moment, Name, Text, Value
+from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, Value
 
 
 class WantedSchema(Value):
@@ -134,6 +134,8 @@ class Draft(_Resting):
     #: The name of the schema it follows; ``data`` is the structured part.
     schema_name: Name | None = None
     data: Document | None = None
+    #: The value of the profile field that is bound to its key.
+    value: Data = None
     #: The lowest of its sources.
     trust: Trust = Trust.USER
     #: When its newest source was said.

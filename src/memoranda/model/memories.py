@@ -250,6 +250,16 @@ class Memory(Record):
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
 
     @property
+    def has_value(self) -> bool:
+        """True if ``data`` has the value of a profile field that is bound to its key."""
+        return isinstance(self.data, dict) and "value" in self.data
+
+    def holds_at(self, now: datetime) -> bool:
+        """True if the statement is valid at a moment."""
+        begun = self.valid_from is None or self.valid_from <= now
+        return begun and (self.valid_to is None or self.valid_to > now)
+
+    @property
     def source_count(self) -> int:
         """The number of all its sources."""
         return len(self.sources) + sum(group.count for group in self._standing())

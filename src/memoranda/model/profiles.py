@@ -116,6 +116,8 @@ class ProfileDocument(Record):
 
     type: ClassVar[RecordType] = RecordType.PROFILE
 
+    #: 0 of a document that is not stored, because memories hold all that it shows.
+    version: int = Field(default=1, ge=0)
     schema_name: Name = "Profile"
     #: The version of the schema that the body was last checked against; empty where none was configured.
     schema_hash: str = Field(default="", max_length=64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memoranda.book.verbs.explanation import explain
@@ -51,19 +51,20 @@ class About:
         return f"<About {self.owner}: profiles {len(self.profile)}, memories {len(self.memories)} of {self.total}>"
 
 
-async def about(engine: Engine, owner: Owner, view: View, limit: int) -> About:
-    """Return what the book knows about an owner, with the newest ``limit`` memories."""
+async def about(
+    engine: Engine, owner: Owner, view: View, limit: int, profile: Sequence[ProfileDocument]
+) -> About:
+    """Return what the book knows about an owner, with these profile documents and the newest ``limit`` memories."""
     active = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
     page = await engine.scan(owner, view, active, None, limit)
     memories = [record for record in page.records if isinstance(record, Memory)]
     known = [Known(memory, (await explain(engine, owner, view, memory.id)).sources) for memory in memories]
-    profiles = await engine.scan(owner, view, Filter(types=frozenset({RecordType.PROFILE})), None, 1000)
     counts = {
         type_.value: await engine.count(owner, view, Filter(types=frozenset({type_}))) for type_ in RecordType
     }
     return About(
         owner,
-        tuple(record for record in profiles.records if isinstance(record, ProfileDocument)),
+        tuple(profile),
         tuple(known),
         await engine.count(owner, view, active),
         {name: count for name, count in counts.items() if count},

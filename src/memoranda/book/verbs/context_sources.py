@@ -15,6 +15,7 @@ from memoranda.book.context_requests import ContextRequest
 from memoranda.book.services import Services
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
+from memoranda.formation.bound_profiles import keyed
 from memoranda.model.experience_lines import ExperienceLine, serves
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import Episode, Message, Thread
@@ -87,8 +88,10 @@ _GROUPS = 10
 class _Beside:
     """The records a context includes besides the answers to its question."""
 
-    #: Profiles and pinned memories.
-    kept: Sequence[Record]
+    #: Pinned memories.
+    kept: Sequence[Memory]
+    #: Profile documents with the fields that memories hold.
+    profile: Sequence[ProfileDocument]
     #: Instructions that hold whatever is asked.
     standing: Sequence[Memory]
     #: Newest first, as the following.
@@ -165,17 +168,16 @@ class Contexts:
         turns = turns_since_silence(beside.turns, now, self._services.forming.window_ttl)
         known = [
             memory
-            for memory in (*those_of(Memory, beside.kept), *told, *beside.newest, *beside.standing)
+            for memory in (*beside.kept, *told, *beside.newest, *beside.standing)
             if request.wants(memory)
         ]
         memories = _chosen([memory for memory in known if not _is_over(memory, now)], most)
-        profile = those_of(ProfileDocument, beside.kept)
-        judge = Echoes([*memories, *profile, *beside.learnt, *_shown(found)], question)
+        judge = Echoes([*memories, *beside.profile, *beside.learnt, *_shown(found)], question)
         passages = await _passages(found, judge, question, finding, request.limit)
         groups = [memory for memory in beside.of_groups if not _is_over(memory, now)]
         material = Material(
             experience=beside.learnt,
-            profile=profile,
+            profile=beside.profile,
             memories=memories,
             group_memories=_chosen(groups, most),
             standing=await self._strongest(owner, view, request.budget, [*memories, *groups]),
@@ -235,6 +237,10 @@ class Contexts:
                     scans.append(Scan(group, view, pinned, None, _MOST))
                     scans.append(Scan(group, view, _STANDING, None, _STANDING_MOST))
                     scans.append(Scan(group, view, newest, None, most))
+        bound = await self._services.bound.schemas() if RecordType.PROFILE in types else {}
+        if bound:
+            scans.append(Scan(owner, view, keyed(bound), None, _MOST))
+        at_keys = len(scans) - 1
         if request.question is None and RecordType.EPISODE in types:
             scans.append(Scan(owner, view, _LAST_EPISODES, None, max(most // 4, 1)))
         if view.agent is not None and RecordType.EXPERIENCE in types:
@@ -246,7 +252,10 @@ class Contexts:
         found, mode = await self._services.engine.scans(scans), self._services.door.secrets
         pages = [replace(page, records=tuple(shown(page.records, mode, native=False))) for page in found]
         users = self._services.door.limits.experience_min_users
+        keyed_ones = pages.pop(at_keys).records if bound else ()
         read = [record for page in pages[1:] for record in page.records]
+        stored, now = those_of(ProfileDocument, pages[0].records), self._services.door.clock()
+        profile = await self._services.bound.joined(owner, view, stored, keyed_ones, now, schemas=bound)
         turns: list[Message] = []
         whole = True
         if thread is not None:
@@ -262,7 +271,8 @@ class Contexts:
         own = [memory for memory in those_of(Memory, read) if memory.owner == owner]
         of_groups = _newest_first(one for one in those_of(Memory, read) if one.owner != owner)
         return _Beside(
-            kept=pages[0].records,
+            kept=those_of(Memory, pages[0].records),
+            profile=profile,
             standing=[memory for memory in own if _is_standing(memory)],
             newest=_each_once(own),
             of_groups=_chosen(of_groups, most),

@@ -27,10 +27,12 @@ from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.errors import Conflict, HasDependents, InvalidInput
-from memoranda.model.changes import Expect, PatchProfile, PutNamed, RevokeKey, Undo
+from memoranda.formation.bound_profiles import keyed
+from memoranda.model.changes import Expect, PutNamed, RevokeKey, Undo
 from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Memory
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
-from memoranda.model.query import Filter
+from memoranda.model.query import Filter, Scan
 from memoranda.model.records import (
     EVERYONE,
     WHOLE,
@@ -42,12 +44,14 @@ from memoranda.model.records import (
     RecordType,
     View,
     slot_of,
+    those_of,
 )
 from memoranda.model.values import new_id, refused
 
 # The rules of schemas are imported by the calls that need them: most programs open a book without one.
 if TYPE_CHECKING:
-    from memoranda.formation.schemas.definitions import DocumentReport
+    from memoranda.book.field_edits import FieldEdit
+    from memoranda.formation.schemas.definitions import DocumentReport, FormationSchema
 
 _log = logging.getLogger("memoranda.schemas")
 N = TypeVar("N", Agent, Schema, Key)
@@ -64,9 +68,9 @@ class Profiles(RecordVerbs):
         """
         from memoranda.formation.schemas.definitions import default_fields, schema_from_record  # noqa: PLC0415
 
-        documents = await self.documents(owner, schema, **who)
-        width = {"global": 0, "group": 1, "self": 2}
         known = await Named(self._services, Schema).get(schema)
+        documents = await self._documents(owner, schema, known, who)
+        width = {"global": 0, "group": 1, "self": 2}
         merged: dict[str, Any] = {} if known is None else default_fields(schema_from_record(known))
         for document in sorted(
             documents, key=lambda found: (width[found.audience.kind.value], found.recorded_at)
@@ -77,14 +81,23 @@ class Profiles(RecordVerbs):
     async def documents(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[ProfileDocument]:
-        """Return the profile documents of a schema that a view may read."""
-        party = as_owner(owner, self._services.tenant)
-        found = await self._all(party, as_view(who), Filter(types=frozenset({RecordType.PROFILE})), 1000)
+        """Return the profile documents of a schema that a view may read.
+
+        A field that is bound to a key stands in the document of those who read the memory that has the key; where no such
+        document is stored, one with the version 0 is made for it.
+        """
+        known = await Named(self._services, Schema).get(schema)
+        return await self._documents(owner, schema, known, who)
+
+    async def _documents(
+        self, owner: str | Owner, schema: str, known: Schema | None, who: Who
+    ) -> list[ProfileDocument]:
+        party, view, now = as_owner(owner, self._services.tenant), as_view(who), self._services.door.clock()
+        found = await self._services.bound.of_owner(party, view, now, schemas=_bound(schema, known))
         if not found:
-            of_profiles = Filter(types=frozenset({RecordType.PROFILE}))
-            await log_narrow_view(self._services.engine, party, as_view(who), of_profiles, "profile")
-        documents = [cast(ProfileDocument, record) for record in found]
-        return [document for document in documents if document.schema_name == schema]
+            of_profiles = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}))
+            await log_narrow_view(self._services.engine, party, view, of_profiles, "profile")
+        return [document for document in found if document.schema_name == schema]
 
     async def report(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
@@ -98,7 +111,7 @@ class Profiles(RecordVerbs):
 
         known = await Named(self._services, Schema).get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
-        documents = await self.documents(owner, schema, **who)
+        documents = await self._documents(owner, schema, known, who)
         nothing = DocumentReport(outdated=False, faults=())
         return [(one, nothing if held_to is None else held_to.report(one)) for one in documents]
 
@@ -120,7 +133,7 @@ class Profiles(RecordVerbs):
         edit = await self._edit(party, view, dict(set or {}), schema, audience)
         leaving = as_names(unset, "unset")
         request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
-        return await self._apply(edit, await self._held(edit, view), leaving, view, request, operation)
+        return await self._apply(await self._held(edit, view), leaving, view, request, operation)
 
     async def put(
         self,
@@ -138,9 +151,9 @@ class Profiles(RecordVerbs):
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, dict(body), schema, audience)
         held = await self._held(edit, view)
-        leaving = tuple(name for name in (held.body if held else ()) if name not in edit.body)
+        leaving = tuple(name for name in held.body if name not in edit.body)
         request = ["put profile", schema, dict(body), str(audience)]
-        return await self._apply(edit, held, leaving, view, request, operation)
+        return await self._apply(held, leaving, view, request, operation)
 
     async def _edit(
         self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
@@ -154,47 +167,63 @@ class Profiles(RecordVerbs):
         except ValidationError as exc:
             raise refused(exc) from exc
 
-    async def _held(self, edit: ProfileDocument, view: View) -> ProfileDocument | None:
-        """Return the stored document that an edit would change; None if there is none."""
-        only = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
-        held = await self._all(edit.owner, view, only, 1)
-        return cast(ProfileDocument, held[0]) if held else None
+    async def _held(self, edit: ProfileDocument, view: View) -> FieldEdit:
+        """Read what an edit changes: the stored document of its audience, and the memories that hold bound fields."""
+        from memoranda.book.field_edits import FieldEdit  # noqa: PLC0415
+
+        known = await Named(self._services, Schema).get(edit.schema_name)
+        bound = _bound(edit.schema_name, known)
+        stored = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
+        asked = [Scan(edit.owner, view, stored, None, 1)]
+        asked += [Scan(edit.owner, view, keyed(bound), None, 1000)] if bound else []
+        document, *held = await self._services.engine.scans(asked)
+        return FieldEdit(
+            edit,
+            next(iter(those_of(ProfileDocument, document)), None),
+            [memory for page in held for memory in those_of(Memory, page)],
+            known,
+            bound.get(edit.schema_name),
+            view,
+            self._services.door.clock(),
+        )
 
     async def _apply(
         self,
-        edit: ProfileDocument,
-        held: ProfileDocument | None,
+        held: FieldEdit,
         leaving: Sequence[str],
         view: View,
         request: Sequence[Any],
         operation: str | None,
     ) -> Receipt:
         """Write a profile's edit unless it adds schema violations; earlier ones may stay."""
-        from memoranda.formation.schemas.definitions import DEFAULTS, schema_from_record, shape_for_edits  # noqa: PLC0415
+        from memoranda.formation.schemas.definitions import DEFAULTS, shape_for_edits  # noqa: PLC0415
         from memoranda.formation.schemas.json_patch import edit_faults  # noqa: PLC0415
 
-        schema = edit.schema_name
-        known = await Named(self._services, Schema).get(schema)
-        before = held.body if held else {}
-        shape = shape_for_edits(schema, known)
-        if held is None and known is None and schema not in DEFAULTS:
+        edit, known = held.edit, held.known
+        if held.stored is None and known is None and edit.schema_name not in DEFAULTS:
             _log.warning(
                 "the profile document %r is stored unchecked, because no schema has this name: if it was not misspelt, define it "
                 "with book.schemas.put",
-                schema,
+                edit.schema_name,
             )
+        shape = shape_for_edits(edit.schema_name, known)
         found = [
-            (f"set{fault.path}", fault.reason) for fault in edit_faults(before, edit.body, leaving, shape)
+            (f"set{fault.path}", fault.reason) for fault in edit_faults(held.body, edit.body, leaving, shape)
         ]
         if found:
             errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
             errors[0].errors = errors
             raise errors[0]
-        digest = "" if known is None else schema_from_record(known).digest
-        change = PatchProfile(
-            edit.id, schema, edit.audience, edit.body, tuple(leaving), pin=view.whole, schema_hash=digest
-        )
-        return await self._write(edit.owner, view, change, request, operation)
+        changes = held.changes(leaving, self._services.door.limits)
+        return await self._services.write(edit.owner, view, changes, request, operation)
+
+
+def _bound(schema: str, known: Schema | None) -> dict[str, FormationSchema]:
+    """Return a schema by its name, if fields of its documents are bound to keys."""
+    from memoranda.formation.schemas.definitions import bound_schemas  # noqa: PLC0415
+
+    found = bound_schemas([] if known is None else [known])
+    return {schema: found[schema]} if schema in found else {}
 
 
 @spelled_out
@@ -326,7 +355,20 @@ class Schemas(Named[Schema]):
         from memoranda.formation.schemas.definitions import checked_fields  # noqa: PLC0415
 
         kept = checked_fields(fields, as_text(name, "name"))
-        return await self._put(name, kept, operation, new=new)
+        self._check_keys(kept.get("parameters", {}))
+        receipt = await self._put(name, kept, operation, new=new)
+        self._services.bound.changed()
+        return receipt
+
+    def _check_keys(self, parameters: Mapping[str, Any]) -> None:
+        """Raise ``InvalidInput`` if a field is bound to a key that no memory of this tenant may have."""
+        from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of  # noqa: PLC0415
+
+        most = self._services.door.limits.key_length
+        for field, key in keys_of(parameters).items():
+            if len(key) > most:
+                at = f"parameters/properties/{field}/{KEYWORD}"
+                raise InvalidInput(f"{at}: has {len(key)} characters; a key has at most {most}", field=at)
 
 
 @spelled_out

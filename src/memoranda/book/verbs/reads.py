@@ -69,7 +69,9 @@ class Reads:
     async def about(self, owner: str | Owner, *, limit: int = 100, **who: Unpack[Who]) -> About:
         """Return what is known about an owner in one call: profile, the newest memories with sources and readers, counts."""
         party, view = self._party(owner), as_view(who)
-        found = await about(self._services.engine, party, view, as_limit(limit))
+        most, now = as_limit(limit), self._services.door.clock()
+        profile = await self._services.bound.of_owner(party, view, now)
+        found = await about(self._services.engine, party, view, most, profile)
         if not found.records:
             await log_narrow_view(self._services.engine, party, view, Filter(), "about")
         return found

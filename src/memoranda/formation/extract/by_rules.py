@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,7 +24,7 @@ from memoranda.formation.rules import (
     taken_back,
 )
 from memoranda.formation.said_before import said_before
-from memoranda.formation.schemas.definitions import NOTE, PROFILE
+from memoranda.formation.schemas.definitions import NOTE, PROFILE, schema_of
 from memoranda.formation.schemas.json_patch import apply_patch
 from memoranda.formation.times.time_context import Role
 from memoranda.formation.times.time_reader import days_said
@@ -46,6 +47,11 @@ _FIELDS: Final = {
     "instruction": "conversation_preferences/-",
 }
 _AGES: Final = range(151)
+#: How a statement begins that says for whom the user works, and not as what.
+_EMPLOYER: Final = re.compile(
+    r"(?:Works (?:at|for|with)|Arbeitet (?:bei|für)|Travaille (?:chez|pour)|Trabaja (?:para|con))\b"
+    r"(?!.* (?:as an?|als|comme|como) )"
+)
 _KIND: Final = "fact"
 #: Topics whose statements end those of the other.
 _OPPOSED: Final = frozenset({"likes", "dislikes"})
@@ -94,7 +100,7 @@ def formed_by_rules(reading: Reading, limits: Limits, texts: Mapping[UUID, str] 
     if reading.due(NOTE.name) is None:
         return Formed(patches=patches, left_out=tuple(found.left_out))
     return Formed(
-        notes=tuple(_draft(one, limits) for one in found.kept),
+        notes=tuple(_drafts(reading, found.kept, limits)),
         taken_back=tuple(
             TakenBack(memory=id, cited=(_cited(message, denial.span),))
             for id, (message, denial) in found.back.items()
@@ -242,6 +248,26 @@ def _corrected(denial: Denial) -> Statement:
     )
 
 
+def _drafts(reading: Reading, entries: Sequence[_Entry], limits: Limits) -> Iterator[Draft]:
+    """Yield the notes; those that say a bound field of the profile have its key and value."""
+    wanted = reading.due(PROFILE.name)
+    bound = {} if wanted is None else schema_of(wanted).keys
+    fields = [_operation(one.stated) for one in entries]
+    # A user may have several occupations; the field has the last one.
+    last = max(
+        (at for at, one in enumerate(entries) if one.stated.about == "work" and fields[at]), default=-1
+    )
+    for at, (entry, operation) in enumerate(zip(entries, fields, strict=True)):
+        key = bound.get("" if operation is None else operation["path"][1:])
+        own = at == last if entry.stated.about == "work" else entry.stated.key == key
+        said = key is not None and own and not entry.stated.applies_when
+        if operation is None or not said or other_speaker(entry.message) is not None:
+            yield _draft(entry, limits)
+        else:
+            single = {"key": key, "value": operation["value"], "cardinality": Cardinality.ONE}
+            yield _draft(entry, limits).model_copy(update=single)
+
+
 def _draft(entry: _Entry, limits: Limits) -> Draft:
     message, stated = entry.message, entry.stated
     starts, ends = (
@@ -354,7 +380,7 @@ class _Patch:
 
 def _operation(stated: Statement) -> dict[str, Any] | None:
     field = _FIELDS.get(stated.about)
-    if field is None or stated.about not in TOPICS:
+    if field is None or stated.about not in TOPICS or _EMPLOYER.match(stated.content):
         return None
     value: Any = stated.content if stated.about in ("nickname", "instruction") else stated.value
     if field == "age":

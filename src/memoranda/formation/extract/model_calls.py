@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
@@ -18,11 +18,14 @@ from memoranda.formation.extract.by_model import evaluate_answers, next_request
 from memoranda.formation.extract.instructions import PROMPT_VERSION
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.formation.extract.summary import summary_in, summary_request
+from memoranda.formation.schemas.bound_fields import UNSTORED
+from memoranda.formation.schemas.definitions import schema_of
 from memoranda.model.changes import GivenUp, Job, Postponed
 from memoranda.model.drafts import Formed, Reading
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Spent, Usage
 from memoranda.model.ledger import PROMPT, USED
 from memoranda.model.messages import Message, Thread
+from memoranda.model.profiles import ProfileDocument, all_of
 from memoranda.model.records import Limits, Owner
 from memoranda.model.values import Moment, Value
 from memoranda.ports import Clock, Jobs, Models, Spending
@@ -71,9 +74,17 @@ class Portion(Value):
             reading.thread.id,
             *(read.message.id for read in reading.messages),
             *(memory.id for memory in reading.candidates),
-            *(document.id for document in reading.profiles),
+            *(id for document in reading.profiles for id in self._ids_of(document)),
             *(line.id for line in reading.experience),
         )
+
+    def _ids_of(self, document: ProfileDocument) -> Iterator[UUID]:
+        """Yield the ids of what a document shows: its own where it is stored, and the memories of its bound fields."""
+        if document.version != UNSTORED:
+            yield document.id
+        schema = next((one for one in self.reading.schemas if one.name == document.schema_name), None)
+        for name in () if schema is None else schema_of(schema).keys:
+            yield from all_of({name: document.grounds.get(name, ())})
 
     def ledger_note(self) -> Mapping[str, Any]:
         """Return the note for the ledger (the log of all changes): what the model's answers used."""

@@ -109,6 +109,8 @@ class Traces:
                     record.reason,
                 )
                 yield from self._values(record.data)
+                if record.has_value:
+                    yield from self._values(record.data["value"], record.key or "")
             case Thread():
                 yield from (record.title, record.name or "", *record.tags)
                 yield from self._values([record.state, record.result])

@@ -278,10 +278,14 @@ class Merger:
 
 
 def _data(draft: Draft) -> dict[str, Any] | None:
-    """Return the data of a statement that follows a schema; with the sources of each part if it carries on a document."""
+    """Return the data of a statement: the value of its bound field; of one that follows a schema, also its document.
+
+    With the document stand the sources of each part, if it carries on another one.
+    """
+    value = {} if draft.value is None else {"value": draft.value}
     if draft.data is None:
-        return None
-    data = {"schema": draft.schema_name, "document": draft.data}
+        return value or None
+    data = {**value, "schema": draft.schema_name, "document": draft.data}
     if draft.carries is None:
         return data
     parts = ((draft.carries,), *(draft.changed_by or (draft.sources,)))

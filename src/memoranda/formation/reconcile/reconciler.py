@@ -12,6 +12,7 @@ from memoranda.formation.reconcile.episode_trust import judged_summary
 from memoranda.formation.reconcile.lesson_lines import LessonWriter
 from memoranda.formation.reconcile.merge import Merger
 from memoranda.formation.reconcile.profile_edits import ProfileEditor
+from memoranda.formation.schemas.bound_fields import UNSTORED
 from memoranda.model.changes import (
     AddEvidence,
     AddExperience,
@@ -136,7 +137,9 @@ class _Reconciler:
                 case PatchProfile():
                     touched.add(change.id)
         records = (*self._current.memories, *self._current.profiles)
-        return MappingProxyType({one.id: one.version for one in records if one.id in touched})
+        return MappingProxyType(
+            {one.id: one.version for one in records if one.id in touched and one.version != UNSTORED}
+        )
 
 
 def refused_change(changes: list[Change], exc: InvalidInput) -> int | None:

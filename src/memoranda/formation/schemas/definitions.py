@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.errors import PydanticUserError
 
 from memoranda.errors import InvalidInput
+from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of, with_keys, without_keys
 from memoranda.formation.schemas.schema_check import schema_faults
 from memoranda.formation.schemas.validation import ANY_SHAPE, Fault, Shape
 from memoranda.model.drafts import WantedSchema
@@ -50,6 +51,11 @@ class FormationSchema:
         """The shape of documents; any shape if the schema is unusable."""
         return ANY_SHAPE if self.unusable else Shape(self.parameters)
 
+    @cached_property
+    def keys(self) -> Mapping[str, str]:
+        """The keys to which fields of the documents are bound, by field; none in a schema of notes."""
+        return {} if self.unusable or self.update_mode != "patch" else keys_of(self.parameters)
+
     def report(self, document: ProfileDocument) -> DocumentReport:
         """Compare a stored document with this schema; the document can be read in any case."""
         outdated = document.schema_hash not in ("", self.digest)
@@ -59,6 +65,12 @@ class FormationSchema:
 def schema_of(schema: WantedSchema) -> FormationSchema:
     """Return the definition of a schema that was read for a prompt."""
     return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
+
+
+def bound_schemas(records: Iterable[Schema]) -> dict[str, FormationSchema]:
+    """Return the schemas with bound fields, by name: the built-in ones, replaced or extended by the tenant's."""
+    found = {**DEFAULTS, **{record.name: schema_from_record(record) for record in records}}
+    return {name: schema for name, schema in found.items() if schema.keys}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +85,8 @@ class DocumentReport:
 
 
 def parameters_digest(parameters: Mapping[str, Any]) -> str:
-    """Return the version of a schema's parameters."""
-    return schema_digest(canonical(parameters))
+    """Return the version of a schema's parameters; the keys of its fields change no document."""
+    return schema_digest(canonical(without_keys(parameters)))
 
 
 def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
@@ -95,16 +107,17 @@ PROFILE = FormationSchema(
     description="What is known of the person and stays so.",
     parameters=_object(
         {
-            "name": _text("What the person is called."),
+            "name": _text("What the person is called.", **{KEYWORD: "name"}),
             "age": {
+                KEYWORD: "age",
                 "type": ["integer", "null"],
                 "minimum": 0,
                 "maximum": 150,
                 "description": "Age in years.",
             },
             "interests": _texts("What the person cares about or likes to do."),
-            "home": _text("Where the person lives."),
-            "occupation": _text("What the person does for a living."),
+            "home": _text("Where the person lives.", **{KEYWORD: "home"}),
+            "occupation": _text("What the person does for a living.", **{KEYWORD: "occupation"}),
             "conversation_preferences": _texts("How the person wants to be talked to."),
         }
     ),
@@ -169,10 +182,13 @@ FIXED = frozenset({NOTE.name, EXPERIENCE.name, EPISODE.name})
 def schema_from_record(record: Schema) -> FormationSchema:
     """Return a tenant's schema, with the built-in values for what it leaves out."""
     known = DEFAULTS.get(record.name)
+    own = record.parameters
+    if record.name == PROFILE.name:
+        own = with_keys(own, PROFILE.keys)
     return FormationSchema(
         name=record.name,
         description=record.description or (known.description if known else ""),
-        parameters=known.parameters if known and record.name in FIXED else record.parameters,
+        parameters=known.parameters if known and record.name in FIXED else own,
         update_mode=known.update_mode if known else record.update_mode,
         instructions=record.instructions or (known.instructions if known else ""),
         trigger=record.trigger,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of
 from memoranda.formation.schemas.json_values import (
     TYPE_NAMES,
     Copier,
@@ -15,7 +16,13 @@ from memoranda.formation.schemas.json_values import (
     tokens_of,
 )
 from memoranda.formation.schemas.patterns import pattern_fault
-from memoranda.formation.schemas.validation import CHECKED_FORMATS, CHECKED_KEYWORDS, UNCHECKED_FORMATS, Fault
+from memoranda.formation.schemas.validation import (
+    CHECKED_FORMATS,
+    CHECKED_KEYWORDS,
+    UNCHECKED_FORMATS,
+    Fault,
+    Shape,
+)
 from memoranda.model.values import NAME_LENGTH
 
 #: The approximate size limit of a schema in bytes; it is part of every prompt that uses it.
@@ -43,7 +50,7 @@ _IN_PLACE = ("anyOf", "oneOf", "allOf")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 #: All keywords that a schema may use.
-KNOWN = CHECKED_KEYWORDS | ANNOTATIONS | {*_ONE, *_LISTS, *_NAMED}
+KNOWN = CHECKED_KEYWORDS | ANNOTATIONS | {*_ONE, *_LISTS, *_NAMED, KEYWORD}
 
 Place = tuple[str, ...]
 
@@ -60,6 +67,8 @@ def schema_faults(parameters: Any) -> tuple[Fault, ...]:
     found = [*reader.read(copy, ())]
     if not found:
         found = [*reader.reference_faults(), *reader.root_faults(copy)]
+    if not found:
+        found = [*_key_faults(copy)]
     return tuple(found[:FAULTS])
 
 
@@ -90,6 +99,8 @@ class _SchemaReader:
             return "is not a supported keyword; docs/schemas.md lists them"
         if keyword in _NAMED or keyword in _LISTS or keyword == "pattern":
             return self._count_reason(keyword, given)
+        if keyword == KEYWORD:
+            return _fault_of_key(given, at)
         if keyword == "$schema":
             return None if given == DIALECT else f"is not {DIALECT}"
         if keyword == "$id" and at:
@@ -173,6 +184,27 @@ def _chain_faults(onward: Mapping[Place, list[Place]]) -> Iterator[Fault]:
                 "before it reaches a field",
             )
             return
+
+
+def _fault_of_key(given: Any, at: Place) -> str | None:
+    if len(at) != 2 or at[0] != "properties":
+        return "is allowed only in a field of the document itself"
+    if given is None:
+        return None
+    fits = isinstance(given, str) and given == given.strip() and 0 < len(given) <= NAME_LENGTH
+    return None if fits and given.isprintable() else "is not a key: give one line of text"
+
+
+def _key_faults(schema: dict[str, Any]) -> Iterator[Fault]:
+    """Yield fields that cannot be bound to their key: lists, and fields that name the key of an earlier field."""
+    taken: dict[str, str] = {}
+    for name, key in keys_of(schema).items():
+        at = pointer_to(("properties", name, KEYWORD))
+        if "array" in Shape(schema).types_at((name,)):
+            yield Fault(at, "binds a list; only a field with one value can be bound to a key")
+        elif key in taken:
+            yield Fault(at, f"is the key of the field {printable(taken[key])!r} already")
+        taken.setdefault(key, name)
 
 
 def _fault_of(keyword: str, given: Any) -> str | None:

@@ -30,6 +30,8 @@ class _Told(NamedTuple):
     sources: int
     #: The place of an item in a list.
     item: FieldPlace | None = None
+    #: The record that a field was taken from: where it is a memory, both are one statement.
+    source: UUID | None = None
 
 
 class Repetitions:
@@ -53,14 +55,22 @@ class Repetitions:
             word for one in profile for word in own_words(one.owner.id, one.body)
         ) or own_words(memories[0].owner.id, {})
         by_word: dict[str, list[_Told]] = {}
+        held: dict[UUID | None, list[_Told]] = {}
         for told in (*self._of_profile(profile), *_of_experience(experience)):
+            held.setdefault(told.source, []).append(told)
             for word in told.statement.words:
                 by_word.setdefault(word, []).append(told)
         for memory in memories:
             statement = of_memory(memory, self._own)
             near = {id(told): told for word in statement.words for told in by_word.get(word, ())}
+            near |= {id(told): told for told in held.get(memory.id, ())}
             for told in near.values():
-                if statement.same_as(told.statement) and not (memory.subject and told.item):
+                same = statement.same_as(told.statement) and not (memory.subject and told.item)
+                if told.source == memory.id:
+                    # One statement: the memory stays where it says more than the value of the field that it holds.
+                    more = not same or memory.id in standing or _has_more(memory)
+                    self.told_by |= {told.key: memory.id} if more else {memory.id: told.key}
+                elif same:
                     self._decide(memory, told, memory.id in standing)
         self._drop_emptied(profile)
 
@@ -72,7 +82,10 @@ class Repetitions:
                     place = FieldPlace(schema, field, at)
                     yield _Told((schema, field), of_value(field, item, self._own), len(sources), place)
             else:
-                yield _Told((schema, field), of_value(field, value, self._own), len(grounds[0]))
+                source = grounds[0][0] if len(grounds[0]) == 1 else None
+                yield _Told(
+                    (schema, field), of_value(field, value, self._own), len(grounds[0]), source=source
+                )
 
     def _decide(self, memory: Memory, told: _Told, standing: bool) -> None:
         says_more = standing or memory.pinned or memory.valid_to is not None or bool(memory.applies_when)
@@ -91,6 +104,12 @@ class Repetitions:
                 places = {FieldPlace(schema, field, at) for at in range(len(value))}
                 if places <= self.items:
                     self.items -= places
+
+
+def _has_more(memory: Memory) -> bool:
+    """True if a memory says when it applies, is valid, or happened."""
+    times = (memory.valid_from, memory.valid_to, memory.happened)
+    return bool(memory.applies_when) or any(time is not None for time in times)
 
 
 def _of_experience(experience: Sequence[ExperienceLine]) -> Iterator[_Told]:

@@ -80,6 +80,8 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     for loser in losers:
         if (yield from _is_protected(state, loser, memory.trust)):
             kept.append(loser)
+    if change.field and (yield from _field_stays(state, change, memory, kept)):
+        return []
     disputes = kept[0] if kept else None
     if isinstance(holder, Memory) and holder.agent is not None and memory.agent is not None and not kept:
         # The key keeps the agent that wrote it first as its author; the ledger names who wrote this statement.
@@ -92,6 +94,21 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     for loser in losers:
         state.ignore("protected" if loser in kept else "disputed", loser)
     return []
+
+
+def _field_stays(state: BatchState, change: Remember, memory: Memory, kept: list[UUID]) -> Deciding[bool]:
+    """True if a profile field stays as it is: it has this value already, or a person pinned it."""
+    holder = yield from state.holder(memory)
+    if kept:
+        protected_by = state.current(kept[0])
+        pinned = isinstance(protected_by, Memory) and protected_by.pinned
+        state.ignore("pinned" if pinned else "protected", kept[0], change.field)
+        return True
+    same = isinstance(holder, Memory) and holder.data == memory.data and holder.pinned == memory.pinned
+    if same and holder is not None and set(memory.supersedes) <= {holder.id}:
+        state.ignore("unchanged", holder.id, change.field)
+        return True
+    return False
 
 
 def supersede(state: BatchState, change: Supersede) -> Deciding[list[Pair]]:

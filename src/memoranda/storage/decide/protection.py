@@ -21,6 +21,8 @@ def protected(state: BatchState, memory: Memory, trust: Trust) -> Deciding[bool]
     view = state.batch.view
     if view.whole or not memory.active or not memory.audience.readable_by(view):
         return False
+    if is_persons_field(memory) and trust is not Trust.OPERATOR:
+        return True
     if lowest((memory.trust, trust)) is memory.trust:
         return False
     if memory.trust is Trust.OPERATOR or memory.pinned:
@@ -30,11 +32,16 @@ def protected(state: BatchState, memory: Memory, trust: Trust) -> Deciding[bool]
     return memory.agent is None and (yield from written_by_person(state, memory))
 
 
+def is_persons_field(memory: Memory) -> bool:
+    """True if a memory is what a person set in a profile: only people change it, whatever they say in a conversation."""
+    return memory.pinned and memory.has_value and memory.trust is Trust.USER
+
+
 def protected_from_act(state: BatchState, memory: Memory) -> Deciding[bool]:
     """True if a change that states nothing, such as a retraction, may not touch a memory; its author may."""
     agent = state.batch.view.agent
     own = agent is not None and memory.agent == agent
-    if own and memory.trust is not Trust.OPERATOR:
+    if own and memory.trust is not Trust.OPERATOR and not is_persons_field(memory):
         return False
     # A program acts for the operator. What formation takes back, the user took back.
     trust = Trust.OPERATOR if agent is None else Trust.ASSISTANT

@@ -1,0 +1,152 @@
+"""Patches of bound fields as notes: one statement that has the field's key and its value, instead of a field of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+from uuid import UUID
+
+from memoranda.formation.schemas.bound_fields import sentence_of
+from memoranda.formation.schemas.definitions import schema_of
+from memoranda.formation.schemas.json_patch import apply_patch, changed_fields
+from memoranda.model.drafts import Confirmation, Draft, Formed, ProfilePatch, Reading, TakenBack
+from memoranda.model.memories import Cardinality, Cited
+from memoranda.model.records import Limits, lowest
+from memoranda.text.similarity import coverage
+
+_KIND: Final = "fact"
+#: A note without a key says a value if it has all of its words, and at least so much of the note is the value.
+_ALL, _MOSTLY = 0.99, 0.5
+
+
+def with_bound_notes(formed: Formed, reading: Reading, limits: Limits) -> Formed:
+    """Return the results with a note, a confirmation or a withdrawal for each operation on a bound field."""
+    binder = _Binder(formed, reading, limits)
+    patches = [left for patch in formed.patches if (left := binder.left_of(patch)) is not None]
+    if len(patches) == len(formed.patches) and not binder.bound:
+        return formed
+    return formed.model_copy(
+        update={
+            "patches": tuple(patches),
+            "notes": tuple(binder.notes),
+            "confirmations": (*formed.confirmations, *binder.confirmed),
+            "taken_back": (*formed.taken_back, *binder.taken_back),
+        }
+    )
+
+
+class _Binder:
+    """Turns the operations of an answer on bound fields into notes."""
+
+    def __init__(self, formed: Formed, reading: Reading, limits: Limits) -> None:
+        self._reading = reading
+        self._limits = limits
+        self.notes = list(formed.notes)
+        self.confirmed: list[Confirmation] = []
+        self.taken_back: list[TakenBack] = []
+        #: True if the answer has an operation on a bound field.
+        self.bound = False
+        self._ended = {one.memory for one in formed.taken_back} | {
+            id for note in formed.notes for id in note.supersedes
+        }
+        self._said = {message.id: message for message in reading.new}
+
+    def left_of(self, patch: ProfilePatch) -> ProfilePatch | None:
+        """Return the operations of a patch on fields that are not bound; None if there are none."""
+        wanted = next((one for one in self._reading.schemas if one.name == patch.schema_name), None)
+        keys = {} if wanted is None else schema_of(wanted).keys
+        bound = [one for one in patch.with_sources() if _field(one[0]) in keys]
+        if wanted is None or not bound:
+            return patch
+        self.bound = True
+        shown = self._reading.profile(patch.schema_name)
+        before: dict[str, Any] = {} if shown is None else shown.body
+        pinned = () if shown is None else shown.pinned
+        operations = [operation for operation, _ in patch.with_sources()]
+        shape = schema_of(wanted).shape
+        patched = apply_patch(None if shown is None else before, operations, shape, pinned=pinned)
+        after = before if patched.faults or patched.document is None else patched.document
+        changed, gone = changed_fields(before, after)
+        grounds = {} if shown is None else shown.grounds
+        for field in dict.fromkeys(_field(operation) for operation, _ in bound):
+            sources = [id for operation, some in bound if _field(operation) == field for id in some]
+            cited = tuple(one for one in patch.cited if one.message in sources)
+            held = _only(grounds.get(field, ()))
+            if field in gone:
+                if held is not None and held not in self._ended and cited:
+                    self.taken_back.append(TakenBack(memory=held, cited=cited))
+            elif field not in pinned and after.get(field) is not None and cited:
+                again = held if field not in changed else None
+                self._say(field, keys[field], after[field], cited, again)
+        return _without(patch, keys)
+
+    def _say(self, field: str, key: str, value: Any, cited: tuple[Cited, ...], again: UUID | None) -> None:
+        """Give a value to the note that says it, make one, or confirm the memory that has the value."""
+        place = self._place_of(key, value, {one.message for one in cited})
+        if place is not None:
+            found = {"key": key, "value": value, "cardinality": Cardinality.ONE}
+            self.notes[place] = self.notes[place].model_copy(update=found)
+        elif again is not None:
+            self.confirmed.append(Confirmation(memory=again, cited=cited))
+        else:
+            said = [self._said[one.message] for one in cited if one.message in self._said]
+            if said:
+                self.notes.append(
+                    Draft(
+                        content=sentence_of(field, value)[: self._limits.content_length],
+                        kind=_KIND if _KIND in self._limits.kinds else self._limits.kinds[0],
+                        key=key,
+                        cardinality=Cardinality.ONE,
+                        value=value,
+                        cited=cited,
+                        trust=lowest(message.trust for message in said),
+                        observed_at=max(message.observed_at for message in said),
+                    )
+                )
+
+    def _place_of(self, key: str, value: Any, sources: AbstractSet[UUID]) -> int | None:
+        """Return the place of the note that says a value: the last one with the key, or one without a key in its words."""
+        own = [at for at, note in enumerate(self.notes) if note.subject is None]
+        keyed = [at for at in own if self.notes[at].key == key]
+        if keyed:
+            return keyed[-1]
+        text = str(value)
+        near = (
+            at
+            for at in own
+            if (note := self.notes[at]).key is None
+            and not note.applies_when
+            and note.data is None
+            and not sources.isdisjoint(note.sources)
+            and coverage(text, note.content) >= _ALL
+            and coverage(note.content, text) >= _MOSTLY
+        )
+        return next(near, None)
+
+
+def _field(operation: Mapping[str, Any]) -> str:
+    """Return the field of the document that an operation changes."""
+    return str(operation.get("path", ""))[1:].split("/")[0].replace("~1", "/").replace("~0", "~")
+
+
+def _only(grounds: Sequence[Sequence[UUID]]) -> UUID | None:
+    """Return the only source of a field, which is the memory that holds it; None if there is another number."""
+    found = [id for entry in grounds for id in entry]
+    return found[0] if len(found) == 1 else None
+
+
+def _without(patch: ProfilePatch, fields: Iterable[str]) -> ProfilePatch | None:
+    """Return a patch without its operations on some fields; None if no operation is left."""
+    gone = set(fields)
+    left = [one for one in patch.with_sources() if _field(one[0]) not in gone]
+    if not left:
+        return None
+    used = {id for _, sources in left for id in sources}
+    return patch.model_copy(
+        update={
+            "operations": tuple(operation for operation, _ in left),
+            "sources_of": tuple(sources for _, sources in left),
+            "cited": tuple(one for one in patch.cited if one.message in used) or patch.cited,
+        }
+    )

@@ -1,0 +1,260 @@
+"""Tests of bound fields: a field of a profile and the memory with its key are one statement."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+import memoranda
+from memoranda import Book, InvalidInput
+from memoranda.model.memories import Memory
+from memoranda.model.profiles import ProfileDocument
+from tests.conftest import HandClock
+from tests.formation.books import opened, settle
+
+
+async def home(book: Book, agent: str = "guide") -> Any:
+    """Return the home in the profile, as an agent reads it."""
+    return (await book.profile.get("ana", agent=agent)).get("home")
+
+
+async def homes(book: Book) -> dict[str, str]:
+    """Return each memory about the home with its status."""
+    page = await book.list("ana", types="memory", only={"keys": ["home"]}, view="owner")
+    return {one.content: one.status.value for one in page if isinstance(one, Memory)}
+
+
+async def say(book: Book, clock: HandClock, *texts: str) -> list[Any]:
+    """Say something in a new conversation and form it by rules."""
+    thread = await book.thread("ana", agent="guide")
+    said = [(await thread.append("user", text)).items[0].id for text in texts]
+    await settle(book, clock)
+    return said
+
+
+async def test_what_a_user_says_of_a_bound_field_is_one_memory_and_no_document(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        await say(book, clock, "My name is Ana. I live in Boston. I'm a nurse. I'm 34 years old.")
+        profile = {"name": "Ana", "home": "Boston", "occupation": "nurse", "age": 34}
+        assert await book.profile.get("ana", agent="guide") == profile
+        assert (await book.list("ana", types="profile", view="owner")).records == ()
+        page = await book.list("ana", types="memory", view="owner")
+        held = {one.key: (one.content, one.data) for one in page if isinstance(one, Memory)}
+        assert held["home"] == ("Lives in Boston", {"value": "Boston"})
+        assert held["age"] == ("Is 34 years old", {"value": 34})
+        (document,) = (await book.about("ana", agent="guide")).profile
+        assert document.body == profile and document.version == 0
+        assert await book.profile.get("ana", agent="other") == {}
+
+
+async def test_a_correction_a_retraction_an_undo_and_forgetting_change_what_the_profile_shows(
+    clock: HandClock,
+) -> None:
+    async with opened("memory://", clock) as book:
+        (said,) = await say(book, clock, "I live in Boston.")
+        moved = await book.remember("ana", "Lives in Lisbon", key="home", agent="guide")
+        assert await home(book) == "Lives in Lisbon"
+        context = await book.context("ana", "where do I live?", types=["memory", "profile"], agent="guide")
+        assert context.text.count("Lisbon") == 1 and "Boston" not in context.text
+        await book.undo("ana", moved.position, agent="guide")
+        assert await home(book) == "Boston"
+        await book.undo("ana", moved.position + 1, agent="guide")
+        assert await home(book) == "Lives in Lisbon"
+        retracted = await book.retract("ana", moved.id, agent="guide")
+        assert await home(book) is None
+        await book.undo("ana", retracted.position, agent="guide")
+        await book.forget("ana", [moved.id], agent="guide")
+        assert await home(book) is None
+        other = await say(book, clock, "I live in Rome.")
+        assert await home(book) == "Rome"
+        await book.forget("ana", [*other, said], view="owner")
+        assert await home(book) is None
+
+
+async def test_a_home_that_is_taken_back_in_words_leaves_the_profile(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        await say(book, clock, "I live in Boston.")
+        await say(book, clock, "I don't live in Boston anymore.")
+        assert await home(book) is None and await homes(book) == {"Lives in Boston": "retracted"}
+
+
+async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        await say(book, clock, "I live in Boston.")
+        receipt = await book.profile.patch("ana", {"home": "Lisbon"}, view="owner")
+        (item, *_) = receipt.items
+        memory = await book.get("ana", item.id, view="owner")
+        assert isinstance(memory, Memory) and memory.pinned and memory.trust == "user"
+        assert (memory.key, memory.data) == ("home", {"value": "Lisbon"})
+        assert await homes(book) == {"Lives in Boston": "superseded", "Home: Lisbon": "active"}
+        # A program, an agent's own statement and a conversation leave it.
+        refused = await book.profile.patch("ana", {"home": "Rome"}, audience="global", agent="guide")
+        assert [(part.code, part.field) for part in refused.ignored] == [("pinned", "home")]
+        await book.remember("ana", "Lives in Rome", key="home", agent="guide")
+        await say(book, clock, "I moved to Porto.")
+        assert await home(book) == "Lisbon"
+        gone = await book.profile.patch("ana", unset=["home"], view="owner")
+        assert await home(book) is None
+        await book.undo("ana", gone.position, view="owner")
+        assert await home(book) == "Lisbon"
+
+
+async def test_what_a_program_sets_is_a_memory_that_is_not_pinned(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        fields = {"home": "Lisbon", "interests": ["tea"]}
+        receipt = await book.profile.patch("ana", fields, agent="guide")
+        memory = await book.get("ana", receipt.items[1].id, agent="guide")
+        assert isinstance(memory, Memory) and not memory.pinned and memory.audience.agent == "guide"
+        (stored,) = await book.list("ana", types="profile", view="owner")
+        assert isinstance(stored, ProfileDocument) and stored.body == {"interests": ["tea"]}
+        again = await book.profile.patch("ana", {"home": "Lisbon"}, agent="guide")
+        assert [(part.code, part.field) for part in again.ignored] == [("unchanged", "home")]
+        await say(book, clock, "I moved to Porto.")
+        assert await home(book) == "Porto"
+        await book.profile.put("ana", {"interests": ["tea"]}, agent="guide")
+        assert await book.profile.get("ana", agent="guide") == {"interests": ["tea"]}
+
+
+async def test_of_several_memories_the_pinned_then_the_trusted_then_the_narrower_then_the_newer_holds_a_field(
+    clock: HandClock,
+) -> None:
+    async with opened("memory://", clock) as book:
+
+        async def remember(content: str, **fields: Any) -> Any:
+            clock.advance(seconds=1)
+            return (await book.remember("ana", content, key="home", **fields)).id
+
+        await remember("Rome", agent="guide", groups=["g"], audience="group")
+        assert await home(book) is None
+
+        async def told() -> Any:
+            return (await book.profile.get("ana", agent="guide", groups=["g"]))["home"]
+
+        await remember("Oslo", agent="guide", audience="global")
+        assert await told() == "Rome"
+        await remember("Bonn", agent="guide")
+        assert await told() == "Bonn"
+        await remember("Kiel", audience="global", trust="user")
+        assert await told() == "Kiel"
+        own = await remember("Graz", agent="guide", pinned=True)
+        assert await told() == "Graz"
+        disputed = await remember("Hull", agent="guide", trust="web")
+        memory = await book.get("ana", disputed, agent="guide")
+        assert isinstance(memory, Memory) and memory.disputes == own
+        assert await told() == "Graz"
+        await book.retract("ana", own, agent="guide")
+        assert await told() == "Kiel"
+
+
+async def test_a_memory_holds_a_field_only_while_it_is_valid(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        until = clock() + timedelta(days=3)
+        await book.remember("ana", "Lives in Oslo", key="home", valid_to=until, agent="guide")
+        await book.remember("ana", "Is Ana B.", key="name", valid_from=until, agent="guide")
+        assert await book.profile.get("ana", agent="guide") == {"home": "Lives in Oslo"}
+        clock.advance(days=4)
+        assert await book.profile.get("ana", agent="guide") == {"name": "Is Ana B."}
+
+
+async def test_a_value_that_does_not_fit_its_field_is_not_shown(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        await book.remember("ana", "Is 34 years old", key="age", agent="guide")
+        await book.remember("ana", "Lives in Rome", key="home", data={"value": 7}, agent="guide")
+        # Only a text may stand for its value; the home shows its words, the age nothing.
+        assert await book.profile.get("ana", agent="guide") == {"home": "Lives in Rome"}
+        with pytest.raises(InvalidInput, match="set/age"):
+            await book.profile.patch("ana", {"age": 900}, agent="guide")
+
+
+class Habits(BaseModel):
+    """How somebody lives."""
+
+    diet: str = Field(default="", json_schema_extra={"x-memoranda-key": "diet"})
+    cups: int | None = Field(default=None, json_schema_extra={"x-memoranda-key": "cups of coffee"})
+    rooms: list[str] = []
+
+
+async def test_a_tenants_schema_binds_its_fields_by_name_in_json_and_in_pydantic(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        await book.schemas.put("Habits", parameters=Habits)
+        await book.profile.put(
+            "ana", {"diet": "vegan", "cups": 3, "rooms": ["attic"]}, schema="Habits", view="owner"
+        )
+        page = await book.list("ana", types="memory", view="owner")
+        held = {one.key: one.data for one in page if isinstance(one, Memory)}
+        assert held == {"diet": {"value": "vegan"}, "cups of coffee": {"value": 3}}
+        context = await book.context("ana", view="owner")
+        assert "vegan" in context.text and context.text.count("attic") == 1
+        await book.remember("ana", "Eats fish again", key="diet", view="owner", pinned=True)
+        assert (await book.profile.get("ana", "Habits", view="owner"))["diet"] == "Eats fish again"
+        # A tenant's own Profile binds the fields of the built-in one, unless it says otherwise.
+        fields = {"home": {"type": "string"}, "name": {"type": "string", "x-memoranda-key": None}}
+        await book.schemas.put("Profile", parameters={"type": "object", "properties": fields})
+        await book.profile.patch("ana", {"home": "Bonn", "name": "Ana"}, agent="guide")
+        stored = await book.list("ana", types="profile", agent="guide")
+        assert [one.body for one in stored if isinstance(one, ProfileDocument)] == [
+            {"rooms": ["attic"]},
+            {"name": "Ana"},
+        ]
+        assert await book.profile.get("ana", agent="guide") == {"home": "Bonn", "name": "Ana"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        ({"a": {"type": "array", "items": {}, "x-memoranda-key": "a"}}, "binds a list"),
+        (
+            {"a": {"type": "string", "x-memoranda-key": "k"}, "b": {"x-memoranda-key": "k"}},
+            "is the key of the field 'a' already",
+        ),
+        ({"a": {"type": "string", "x-memoranda-key": " "}}, "is not a key"),
+        ({"a": {"type": "string", "x-memoranda-key": 3}}, "is not a key"),
+        ({"a": {"type": "string", "x-memoranda-key": "k" * 101}}, "a key has at most 100"),
+        (
+            {"a": {"type": "object", "properties": {"b": {"x-memoranda-key": "k"}}}},
+            "only in a field of the document",
+        ),
+    ],
+)
+async def test_a_binding_that_cannot_be_is_refused_with_the_schema(
+    book: Book, properties: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        await book.schemas.put("Habits", parameters={"type": "object", "properties": properties})
+
+
+async def test_a_context_tells_a_field_and_its_memory_once(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        note = "Runs the back end team of Lumen Freight, in Rotterdam"
+        await book.remember(
+            "ana", note, key="occupation", data={"value": "team lead"}, agent="guide", trust="user"
+        )
+        await book.profile.patch("ana", {"home": "Lisbon"}, view="owner")
+        text = (await book.context("ana", agent="guide")).text
+        # In other words than its value, the memory tells more; in the same words the field stands in the profile.
+        assert note in text and "team lead" not in text
+        assert "home] Lisbon" in text and "Home: Lisbon" not in text
+
+
+async def test_a_context_with_a_profile_makes_no_more_round_trips(
+    tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memoranda.open(tmp_path / "book.db", clock=clock, worker=False, embed=None) as book:
+        await book.profile.patch("ana", {"home": "Lisbon", "interests": ["tea"]}, view="owner")
+        await book.context("ana", "tea", agent="guide")
+        counts: dict[str, int] = {}
+        for name in ("scan", "scans", "get"):
+            real = getattr(type(book.engine), name)
+
+            def counted(self: Any, *args: Any, name: str = name, real: Any = real) -> Any:
+                counts[name] = counts.get(name, 0) + 1
+                return real(self, *args)
+
+            monkeypatch.setattr(type(book.engine), name, counted)
+        context = await book.context("ana", "tea", types=["profile", "memory"], agent="guide")
+        assert "Lisbon" in context.text
+        assert counts.pop("scans") == 1 and "scan" not in counts
