@@ -29,7 +29,7 @@ async def refused(**how: object) -> InvalidInput:
         (
             "[limit]\nbatch = 5",
             "limit",
-            "known are budgets, embedding, forming, limits, models, recall, retention",
+            "known are budgets, embedding, forget, forming, limits, models, recall, retention",
         ),
         ("batch = 5", "batch", "no such section"),
         ("limits = 5", "limits", r"write a section \[limits\]"),

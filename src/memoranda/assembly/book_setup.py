@@ -19,6 +19,7 @@ from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_retention, retaining
 from memoranda.book.agent_settings import SharingSettings
+from memoranda.book.forgetting.pending import ForgetSettings, finishing
 from memoranda.book.services import FORMING, Embeddings, Forming
 from memoranda.book.verbs.background_work import start_working
 from memoranda.capabilities import SearchesLargeShelves
@@ -28,7 +29,7 @@ from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import EXPIRE, MOST_JOBS, Job, JobDraft
+from memoranda.model.changes import EXPIRE, FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
 from memoranda.model.messages import TaskSummary
 from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
 from memoranda.model.values import Value, refused, utc_now
@@ -70,11 +71,12 @@ class _Given:
     embedding: EmbeddingSettings
     sharing: SharingSettings
     secrets: SecretsSettings
+    forget: ForgetSettings
 
 
 #: The sections that a settings file may have.
 _SECTIONS = frozenset(
-    {"budgets", "embedding", "forming", "limits", "models", "recall", "retention", "secrets", "sharing"}
+    "budgets embedding forget forming limits models recall retention secrets sharing".split()
 )
 #: Variables of the command line, which belong to no section; opening a book reads none of them.
 SHELL_VARIABLES = ("book", "debug")
@@ -241,6 +243,7 @@ def _book(
     work = {**upkeep(engine, clock, maker), **_when_needed(former, kinds)}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     work[EXPIRE] = expiring(engine, clock)
+    work[FINISH_FORGETTING] = finishing(engine, clock, finder.clear)
     book = Book(
         engine,
         Door(engine, given.limits, clock, given.secrets.mode),
@@ -255,6 +258,7 @@ def _book(
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path, create=False: open_engine(path, create=create),
         summarise=_summarising(engine, finder, models, given, tenant, clock),
+        forgetting=given.forget,
     )
     # Vectors have a worker of their own.
     own = {kind: handler for kind, handler in work.items() if kind != EMBED}
@@ -334,6 +338,7 @@ def _given(
         embedding=settings("embedding", EmbeddingSettings, file),
         sharing=settings("sharing", SharingSettings, file).preferring(audience),
         secrets=settings("secrets", SecretsSettings, file).preferring(secrets),
+        forget=settings("forget", ForgetSettings, file),
     )
 
 

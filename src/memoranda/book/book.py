@@ -26,6 +26,7 @@ from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.bulk_forgetting import BulkForgetting
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
+from memoranda.book.forgetting.pending import ForgetSettings, PendingForgettings
 from memoranda.book.input import (
     Only,
     Who,
@@ -81,7 +82,7 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting):
+class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting, PendingForgettings):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(
@@ -100,6 +101,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting):
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
         summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]],
+        forgetting: ForgetSettings,
     ) -> None:
         bound = BoundProfiles(engine, tenant)
         services = Services(engine, door, tenant, embeddings, forming, summarise, bound)
@@ -116,6 +118,8 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting):
         self.transfer = Transfer(engine, door, tenant, forming)
         self.backups = Backups(engine, door.clock, open_copy)
         self._models = models
+        #: The settings of what is hidden before it is erased.
+        self.forgetting = forgetting
         self.profile = Profiles(services)
         self.episodes = Episodes(services, self.recall)
         self.experience = Experience(services)

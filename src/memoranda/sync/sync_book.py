@@ -162,6 +162,7 @@ class SyncBook(SyncPart):
     operation = blocking(Book.operation)
     forget = blocking(Book.forget)
     forget_all = blocking(Book.forget_all)
+    finish_forgetting = blocking(Book.finish_forgetting)
     import_ = blocking(Book.import_)
     backup = blocking(Book.backup)
     verify = blocking(Book.verify)

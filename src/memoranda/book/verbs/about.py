@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memoranda.book.forgetting.pending import PendingForgetting, pending_forgettings
 from memoranda.book.verbs.explanation import explain
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import HELD, Memory
@@ -41,6 +42,8 @@ class About:
     #: What even the owner's own view does not show, because it belongs to agents: lines of experience learnt from the
     #: owner. Only the owner's own view is told.
     unseen: Mapping[str, int] | None
+    #: What is hidden and not erased yet, oldest first; an agent's view shows what that agent hid.
+    pending: tuple[PendingForgetting, ...] = ()
 
     @property
     def shared(self) -> tuple[Known, ...]:
@@ -69,6 +72,7 @@ async def about(
         await engine.count(owner, view, active),
         {name: count for name, count in counts.items() if count},
         {"experience": await _lines_about(engine, owner)} if view.whole else None,
+        await pending_forgettings(engine, owner, view),
     )
 
 

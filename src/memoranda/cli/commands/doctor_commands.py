@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from memoranda.book import Book
+from memoranda.book.forgetting.pending import is_decided
 from memoranda.book.services import FORMING
 from memoranda.cli import exits, health_checks
 from memoranda.cli.forming_check import Forming, formation
@@ -20,7 +21,7 @@ from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import readers_of
 from memoranda.cli.session import Session
-from memoranda.model.changes import MOST_JOBS, NO_ROOM, Job, JobState
+from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, NO_ROOM, Job, JobState
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner
 from memoranda.model.values import utc_now
@@ -88,6 +89,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         who = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
         checks.append(formation(Forming(forming, *who), utc_now()))
         checks += _without_room([job for job in forming if job.state is JobState.WAITING])
+        checks += _hidden([job for job in jobs if session.whole or _is_of(book, job)])
         checks += health_checks.meaning(facts.details["vectors"])
         if isinstance(book.engine, health_checks.OnServer):
             return facts, checks + health_checks.server_checks(await book.engine.examine())
@@ -123,6 +125,18 @@ def _without_room(waiting: Sequence[Job]) -> list[Check]:
     threads = "1 thread waits" if len(full) == 1 else f"{len(full)} threads wait"
     advice = "then it is tried again within 15 minutes, or at once with: memoranda form OWNER"
     return [Check("memory limit", "warning", f"{threads} for room: {named}{more}", advice)]
+
+
+def _hidden(jobs: Sequence[Job]) -> list[Check]:
+    """Name what was forgotten by a model's tool and is hidden until somebody decides."""
+    hidden = [job for job in jobs if job.kind == FINISH_FORGETTING and not is_decided(job)]
+    if not hidden:
+        return []
+    named = "; ".join(f"position {job.key} of {job.owner}" for job in hidden[:_NAMED])
+    more = f"; and {len(hidden) - _NAMED} more" if len(hidden) > _NAMED else ""
+    what = "1 forgetting is" if len(hidden) == 1 else f"{len(hidden)} forgettings are"
+    advice = "erase each with: memoranda forget OWNER --finish POSITION; or bring it back with: memoranda undo OWNER POSITION"
+    return [Check("forgetting", "note", f"{what} hidden until somebody decides: {named}{more}", advice)]
 
 
 async def _of_file(book: Book) -> list[Check]:

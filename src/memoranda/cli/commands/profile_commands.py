@@ -13,6 +13,7 @@ from memoranda.book.verbs.about import About
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import nothing_seen, print_receipt, print_sources, readers_of
+from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session
 from memoranda.errors import NotFound
 from memoranda.model.ledger import Receipt
@@ -149,6 +150,17 @@ def _print_counts(printer: Printer, found: About) -> None:
     )
     counts = ", ".join(f"{name} {count}" for name, count in found.records.items()) or "none"
     printer.say(f"records that this view sees: {counts}", "faint")
+    for one in found.pending:
+        when = (
+            "until somebody decides"
+            if one.due is None
+            else f"and erased from {one.due:%Y-%m-%d %H:%M} UTC on"
+        )
+        printer.say(
+            f"hidden {when}: {counted(one.records, 'record')} and {counted(one.parts, 'part')} of messages, by "
+            f"{one.actor.id or one.actor.kind} at {one.at:%Y-%m-%d %H:%M} UTC, position {one.position}",
+            "warning",
+        )
     if found.unseen is not None:
         printer.say(
             f"not shown, because it belongs to agents: experience learnt from this person, lines: {found.unseen['experience']}",

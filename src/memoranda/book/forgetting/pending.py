@@ -1,0 +1,131 @@
+"""Forgetting in two steps: what is hidden is erased when somebody decides, or when its time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Unpack
+
+from pydantic import Field
+
+from memoranda import telemetry
+from memoranda.book.admin.backup_files import Backups
+from memoranda.book.input import Who, as_actor, as_count, as_owner, as_view
+from memoranda.book.services import Services
+from memoranda.book.verb_fields import spelled_out
+from memoranda.errors import Conflict, InvalidInput, NotFound
+from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, Postponed
+from memoranda.model.ledger import HIDDEN, Actor, Entry, ErasureReceipt, Receipt, Target
+from memoranda.model.records import WHOLE, Owner, View
+from memoranda.model.values import Value
+from memoranda.ports import Clock, Engine
+from memoranda.worker import Handler
+
+_DAY: Final = timedelta(days=1)
+
+
+class ForgetSettings(Value):
+    """Settings of what is hidden before it is erased."""
+
+    #: Hours after which what a model's tool has hidden is erased, if the user asked for it; 0 is at once.
+    tool_grace_hours: float = Field(default=24.0, ge=0, le=100_000, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingForgetting:
+    """Something that is out of every read, and not erased yet: ``undo`` of its position brings it back."""
+
+    position: int
+    at: datetime
+    #: Who hid it.
+    actor: Actor
+    #: How many records are hidden whole, and how many parts of messages.
+    records: int
+    parts: int
+    #: When it will be erased; None: it stays hidden until somebody calls ``finish_forgetting`` or ``undo``.
+    due: datetime | None
+
+
+async def pending_forgettings(engine: Engine, owner: Owner, view: View) -> tuple[PendingForgetting, ...]:
+    """Return what is hidden of an owner and not erased yet, oldest first; an agent sees what it hid itself."""
+    found = []
+    for job in await engine.jobs(None, MOST_JOBS):
+        if job.kind == FINISH_FORGETTING and job.owner == owner:
+            entry = await _entry(engine, job)
+            if entry is not None and (view.whole or entry.actor == as_actor(view)):
+                hidden = entry.note[HIDDEN]
+                parts = sum(len(spans) for _, spans in hidden["parts"])
+                due = job.run_at if is_decided(job) else None
+                found.append(
+                    PendingForgetting(
+                        entry.position, entry.at, entry.actor, len(hidden["records"]), parts, due
+                    )
+                )
+    return tuple(sorted(found, key=lambda one: one.position))
+
+
+def is_decided(job: Job) -> bool:
+    """True if a job may erase what was hidden, once it is due."""
+    return job.payload.get("decided") is True
+
+
+async def _entry(engine: Engine, job: Job) -> Entry | None:
+    """Return the ledger entry of the operation that a job is about; None if its owner's era has ended."""
+    assert job.owner is not None
+    position = int(job.key)
+    entry = next(iter(await engine.entries(job.owner, position - 1, 1)), None)
+    if entry is None or entry.position != position or entry.era != job.era or HIDDEN not in entry.note:
+        return None
+    return entry
+
+
+def finishing(engine: Engine, clock: Clock, on_erased: Callable[[], None]) -> Handler:
+    """Return the handler of the job that erases what was hidden, once its time is up."""
+
+    async def finish(job: Job) -> None:
+        if job.owner is None or await _entry(engine, job) is None:
+            return
+        if not is_decided(job):
+            # Somebody retried the job by hand; that decides nothing.
+            raise Postponed(
+                "nobody has decided: run memoranda forget --finish, or memoranda undo", until=clock() + _DAY
+            )
+        try:
+            target = Target(job.owner, WHOLE, Actor("system"), hidden=int(job.key))
+            await engine.erase(target, clock())
+        except (NotFound, Conflict):
+            # It was undone, or erased, in the meantime.
+            return
+        on_erased()
+
+    return finish
+
+
+@spelled_out
+class PendingForgettings:
+    """The verbs of a book that end a forgetting which was hidden first."""
+
+    _services: Services
+    _on_erased: Callable[[], None]
+    backups: Backups
+
+    async def finish_forgetting(
+        self, owner: str | Owner, receipt: Receipt | int, *, backups: bool = False, **who: Unpack[Who]
+    ) -> ErasureReceipt:
+        """Erase what a model's ``forget`` has hidden, by its receipt or its position in the ledger, which ``about`` lists.
+
+        It cannot be undone. Raise ``Conflict`` if the hiding was undone, and ``NotFound`` if this view hid nothing there; the
+        owner's view may erase what any agent hid. ``backups`` rewrites the book's own backups without it.
+        """
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        if isinstance(receipt, Receipt) and receipt.owner != party:
+            raise InvalidInput(
+                f"receipt: it is of {receipt.owner}, not of {party}; pass that owner", field="receipt"
+            )
+        position = receipt.position if isinstance(receipt, Receipt) else receipt
+        target = Target(party, view, as_actor(view), hidden=as_count(position, "receipt", 1))
+        erased = await self.backups.forget(target, backups=backups)
+        self._on_erased()
+        telemetry.count("erasures")
+        return erased

@@ -1,0 +1,97 @@
+"""What is hidden waits for a decision: it is listed, erased when somebody says so or its time is up, or comes back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+import memoranda
+from memoranda.book.input import as_actor
+from memoranda.errors import Conflict, InvalidInput, NotFound
+from memoranda.model.changes import FINISH_FORGETTING, Hide
+from memoranda.model.ledger import Receipt
+from memoranda.model.records import Owner, View
+from memoranda.model.redactions import Redaction, Span
+from tests.conftest import HandClock
+
+ANA, COACH = Owner(id="ana"), View(agent="coach")
+SAID = "I live in Oslo. I like tea."
+
+
+async def hidden(book: memoranda.Book, after: float | None = None) -> tuple[Receipt, UUID]:
+    thread = await book.thread("ana", agent="coach")
+    said = await thread.append("user", SAID)
+    memory = await book.remember("ana", "Lives in Oslo", agent="coach", sources=[said.id])
+    change = Hide((memory.id,), (Redaction(said.id, (Span(start=0, end=16),), 1),), finish_after=after)
+    return await book.door.write(ANA, COACH, as_actor(COACH), [change], request=None), said.id
+
+
+async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(book: memoranda.Book) -> None:
+    receipt, _ = await hidden(book)
+    (found,) = (await book.about("ana", view="owner")).pending
+    assert (found.position, found.actor.id, found.records, found.parts, found.due) == (
+        receipt.position,
+        "coach",
+        1,
+        1,
+        None,
+    )
+    assert (await book.about("ana", agent="coach")).pending == (found,)
+    assert (await book.about("ana", agent="tutor")).pending == ()
+    assert (await book.about("ben", view="owner")).pending == ()
+    await book.undo("ana", receipt.position, agent="coach")
+    assert (await book.about("ana", view="owner")).pending == ()
+
+
+async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(book: memoranda.Book) -> None:
+    receipt, said = await hidden(book)
+    with pytest.raises(NotFound):
+        await book.finish_forgetting("ana", receipt, agent="tutor")
+    with pytest.raises(InvalidInput, match="receipt"):
+        await book.finish_forgetting("ben", receipt, view="owner")
+    erased = await book.finish_forgetting("ana", receipt, view="owner")
+    assert erased.removed["memory"] == 1 and [one.message for one in erased.redacted] == [said]
+    assert (await book.about("ana", view="owner")).pending == ()
+    again = await book.finish_forgetting("ana", receipt.position, view="owner")
+    assert not again.removed
+    assert (await book.get("ana", said, view="owner")).content == "I like tea."  # type: ignore[attr-defined]
+
+
+async def test_an_undone_one_cannot_be_finished(book: memoranda.Book) -> None:
+    receipt, said = await hidden(book, 3600)
+    await book.undo("ana", receipt.position, view="owner")
+    with pytest.raises(Conflict, match="undone"):
+        await book.finish_forgetting("ana", receipt, view="owner")
+    assert (await book.get("ana", said, view="owner")).content == SAID  # type: ignore[attr-defined]
+
+
+async def test_it_is_erased_when_its_time_is_up_and_not_before(
+    book: memoranda.Book, clock: HandClock
+) -> None:
+    receipt, _ = await hidden(book, 3600)
+    (found,) = (await book.about("ana", view="owner")).pending
+    assert found.due == receipt.at + timedelta(hours=1)
+    await book.drain()
+    assert [one.position for one in (await book.about("ana", view="owner")).pending] == [receipt.position]
+    clock.advance(hours=2)
+    await book.drain()
+    assert (await book.about("ana", view="owner")).pending == ()
+    with pytest.raises(memoranda.Erased):
+        await book.undo("ana", receipt.position, view="owner")
+
+
+async def test_what_nobody_decided_stays_hidden_however_long_it_takes(
+    book: memoranda.Book, clock: HandClock
+) -> None:
+    receipt, said = await hidden(book)
+    clock.advance(days=365 * 50)
+    await book.drain()
+    # A person who retries all jobs decides nothing, either.
+    (job,) = [job for job in await book.engine.jobs(None, 100) if job.kind == FINISH_FORGETTING]
+    await book.engine.replay(job.id, clock())
+    await book.drain()
+    assert [one.position for one in (await book.about("ana", view="owner")).pending] == [receipt.position]
+    await book.undo("ana", receipt.position, view="owner")
+    assert (await book.get("ana", said, view="owner")).content == SAID  # type: ignore[attr-defined]
