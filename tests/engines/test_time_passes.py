@@ -245,3 +245,45 @@ async def test_forgetting_in_portions_says_where_an_error_stopped_it(
     assert stopped.removed["memory"] == 4
     rest = await book.forget_all("ana", kind="fact", view="owner")
     assert (len(rest.ids), rest.left_to_do) == (1, "")
+
+
+async def test_threads_and_episodes_leave_by_age_and_memories_of_them_stay(
+    address: str, clock: Hands, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[retention]\nmessages_days = 2\nthreads_days = 10\nepisodes_days = 90\n")
+    opened = memoranda.open(address, clock=clock, config=settings, worker=False, embed=None, models="none")
+    async with opened as book:
+        thread = await book.thread("ana")
+        words = [{"role": "user", "content": "My name is Ana and I live in Bonn."}]
+        (said,) = (await thread.append(words)).ids()
+        unformed = await book.thread("ana")
+        run = (await book.episodes.record("ana", summary="booked a table", outcome="succeeded")).id
+        note = (await book.remember("ana", "likes the table", sources=[run])).id
+        clock.now += timedelta(hours=1)
+        await book.drain()
+        left = {thread.id, said, run}
+        kept = {record.id for record in await book.list("ana", types="memory", view="owner")}
+        assert note in kept and len(kept) > 1
+        await unformed.append([{"role": "user", "content": "I am still here"}])
+
+        async def there() -> set[Any]:
+            listed = await book.list("ana", types=("thread", "message", "episode"), view="owner")
+            return {record.id for record in listed} & {thread.id, said, unformed.id, run}
+
+        clock.now = START + 3 * DAY
+        await book.drain()
+        assert await there() == {thread.id, unformed.id, run}
+        with caplog.at_level("INFO", logger="memoranda.retention"):
+            clock.now = START + 11 * DAY
+            await book.drain()
+        assert thread.id not in await there() and run in await there()
+        assert "removed by age, of one owner" in caplog.text and "Ana" not in caplog.text
+        clock.now = START + 91 * DAY
+        await book.drain()
+        assert run not in await there()
+        assert kept <= {record.id for record in await book.list("ana", types="memory", view="owner")}
+        entries = await book.ledger("ana", view="owner")
+        gone = {(line.verb, line.type) for entry in entries for line in entry.lines if line.id in left}
+        assert {("age", "message"), ("age", "thread"), ("age", "episode")} <= gone
+        assert (await book.verify()).faults == ()

@@ -362,7 +362,7 @@ async def _put_jobs(engine: Engine, maker: VectorMaker | None, keeping: Retentio
     """Add the jobs that this book needs: refresh outdated search terms, the first retention, compute vectors."""
     if await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
-    if keeping.messages_days is not None and not await _job_exists(engine, RETAIN):
+    if keeping.removes and not await _job_exists(engine, RETAIN):
         await engine.put(first_retention(), clock())
     if maker is not None:
         sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]

@@ -1,19 +1,19 @@
-"""Retention: old messages that were turned into memories are removed for good; the memories stay."""
+"""Retention: old messages, threads and episodes, and what has expired, are removed for good; the memories stay."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from pydantic import Field
 
 from memoranda.model.changes import Job, JobDraft
-from memoranda.model.ledger import Actor, Target
+from memoranda.model.ledger import Actor, ErasureReceipt, Target
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, WITH_EXPIRED, Owner, Record, RecordType
+from memoranda.model.records import WITH_EXPIRED, Owner, Record, RecordType
 from memoranda.model.values import Value
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
@@ -30,10 +30,19 @@ _THREADS = Filter(types=frozenset({RecordType.THREAD}))
 
 
 class Retention(Value):
-    """Settings for how long messages are kept."""
+    """Settings for how long messages, threads and episodes are kept."""
 
     #: Days after which a formed message is removed; None keeps all messages.
     messages_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
+    #: Days after which a thread without a new message is removed, with its messages, if they are formed; None keeps all.
+    threads_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
+    #: Days after which an episode is removed, counted from when its run began; None keeps all.
+    episodes_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
+
+    @property
+    def removes(self) -> bool:
+        """True if anything is removed by its age."""
+        return any(getattr(self, name) is not None for name in type(self).model_fields)
 
 
 def first_retention() -> JobDraft:
@@ -45,10 +54,17 @@ def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -
     """Return the handler that removes old messages once a day and adds the next day's job."""
 
     async def retain(job: Job) -> None:
-        if retention.messages_days is None:
+        if not retention.removes:
             # It was added while there was a limit; without one, no next job is added.
             return
-        await let_leave(engine, clock, tenant, timedelta(days=retention.messages_days))
+        now = clock()
+        if (days := retention.messages_days) is not None:
+            await let_leave(engine, clock, tenant, timedelta(days=days))
+        for owner in await engine.owners(tenant):
+            if (days := retention.threads_days) is not None:
+                await _remove_threads(engine, clock, owner, now - timedelta(days=days))
+            if (days := retention.episodes_days) is not None:
+                await _remove_episodes(engine, clock, owner, now - timedelta(days=days))
         await engine.put(JobDraft(kind=RETAIN, key=_KEY, delay=_DAY), clock())
 
     return retain
@@ -76,11 +92,7 @@ async def clear_expired(engine: Engine, clock: Clock, owner: Owner) -> int:
             ids = tuple(record.id for record in page.records)
             receipt = await engine.erase(Target(owner, WITH_EXPIRED, Actor("system"), ids), clock())
             erased += len(receipt.ids)
-            _log.info(
-                "erased what had expired, of one owner: %s (%s)",
-                ", ".join(f"{name}: {count}" for name, count in sorted(receipt.removed.items())),
-                receipt.state,
-            )
+            _say("erased what had expired", receipt)
             if not receipt.removed:
                 break
     return erased
@@ -91,9 +103,46 @@ async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -
     before, left = clock() - age, 0
     for owner in await engine.owners(tenant):
         async for ids in _leaving(engine, owner, before):
-            target = Target(owner, WHOLE, Actor("system"), ids, ageing=True)
-            left += (await engine.erase(target, clock())).removed.get(RecordType.MESSAGE.value, 0)
+            receipt = await _remove(engine, clock, owner, ids)
+            left += receipt.removed.get(RecordType.MESSAGE.value, 0)
     return left
+
+
+async def _remove_threads(engine: Engine, clock: Clock, owner: Owner, before: datetime) -> None:
+    """Remove threads without a newer message: first their messages, then themselves; what was derived stays."""
+    async for thread in _all(engine, owner, _THREADS):
+        if not isinstance(thread, Thread) or thread.started_at >= before:
+            continue
+        said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id)
+        messages = [one async for one in _all(engine, owner, said) if isinstance(one, Message)]
+        late = messages and messages[-1].recorded_at >= before
+        if late or any(one.seq > thread.formed_through for one in messages):
+            continue
+        for start in range(0, len(messages), _PAGE):
+            await _remove(engine, clock, owner, [one.id for one in messages[start : start + _PAGE]])
+        await _remove(engine, clock, owner, [thread.id])
+
+
+async def _remove_episodes(engine: Engine, clock: Clock, owner: Owner, before: datetime) -> None:
+    only = Filter(types=frozenset({RecordType.EPISODE}), until=before)
+    ids = [one.id async for one in _all(engine, owner, only)]
+    for start in range(0, len(ids), _PAGE):
+        await _remove(engine, clock, owner, ids[start : start + _PAGE])
+
+
+async def _remove(engine: Engine, clock: Clock, owner: Owner, ids: Sequence[UUID]) -> ErasureReceipt:
+    """Remove records by their age in one commit; the ledger's entry and the log say what went."""
+    target = Target(owner, WITH_EXPIRED, Actor("system"), tuple(ids), ageing=True)
+    receipt = await engine.erase(target, clock())
+    _say("removed by age", receipt)
+    return receipt
+
+
+def _say(what: str, receipt: ErasureReceipt) -> None:
+    """Log what was removed: counts, never names or content."""
+    if receipt.removed:
+        counts = ", ".join(f"{name}: {count}" for name, count in sorted(receipt.removed.items()))
+        _log.info("%s, of one owner: %s (%s)", what, counts, receipt.state)
 
 
 async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncIterator[tuple[UUID, ...]]:
@@ -122,7 +171,7 @@ async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncItera
 async def _all(engine: Engine, owner: Owner, only: Filter) -> AsyncIterator[Record]:
     cursor: str | None = None
     while True:
-        page = await engine.scan(owner, WHOLE, only, cursor, _PAGE)
+        page = await engine.scan(owner, WITH_EXPIRED, only, cursor, _PAGE)
         for record in page.records:
             yield record
         cursor = page.cursor

@@ -208,24 +208,6 @@ def load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
     return (yield from ask(Load(tuple(dict.fromkeys(ids)), damaged=True))) if ids else {}
 
 
-def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
-    """Plan the removal of old messages that are formed (turned into facts) already; derived records stay."""
-    if not view.whole:
-        raise NotAllowed("only the owner's own view (view='owner') may remove messages by age")
-    plan = ErasurePlan()
-    records = yield from load_all(ids)
-    said = {id: record for id, record in records.items() if isinstance(record, Message)}
-    threads = yield from load_all(message.thread for message in said.values())
-    for id in dict.fromkeys(ids):
-        message = said.get(id)
-        thread = None if message is None else threads.get(message.thread)
-        if message is None or not isinstance(thread, Thread) or message.seq > thread.formed_through:
-            plan.unknown.append(id)
-        else:
-            plan.doomed[id] = message
-    return plan
-
-
 def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
     """Return an erasure's ledger lines, and the note for its ledger entry."""
     verb = Verb.AGE if ageing else Verb.ERASE
@@ -243,8 +225,7 @@ def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[L
 
 
 def _place(record: Record) -> tuple[UUID, int]:
-    assert isinstance(record, Message)
-    return record.thread, record.seq
+    return (record.thread, record.seq) if isinstance(record, Message) else (record.id, 0)
 
 
 def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:

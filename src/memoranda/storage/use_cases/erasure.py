@@ -27,11 +27,11 @@ from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.redactions import Redaction, joined, load_redactions
 from memoranda.model.values import keyed
+from memoranda.storage.decide.ageing_plan import plan_ageing
 from memoranda.storage.decide.erasure_plan import (
     ErasurePlan,
     departure,
     load_erasable,
-    plan_ageing,
     plan_erasure,
     plan_hidden,
     plan_whole_erasure,
