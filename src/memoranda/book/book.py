@@ -27,10 +27,10 @@ from memoranda.book.admin.bulk_forgetting import BulkForgetting
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.forgetting.pending import ForgetSettings, PendingForgettings
+from memoranda.book.forgetting.verbs import Forgetting
 from memoranda.book.input import (
     Only,
     Who,
-    as_actor,
     as_filter,
     as_flag,
     as_limit,
@@ -64,7 +64,6 @@ from memoranda.errors import InvalidInput
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import OpenThread
-from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.messages import TaskSummary, Thread
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import Findings, Hit, Hits
@@ -82,7 +81,7 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting, PendingForgettings):
+class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting, PendingForgettings):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(
@@ -339,32 +338,6 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, BulkForgetting, PendingFor
         if as_flag(mark_used, "mark_used"):
             self._uses.note(party, view, placed)
         return made
-
-    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def forget(
-        self,
-        owner: str | Owner,
-        ids: Iterable[UUID | str] | UUID | str = (),
-        *,
-        everything: bool = False,
-        backups: bool = False,
-        **who: Unpack[Who],
-    ) -> ErasureReceipt:
-        """Erase memories, messages, episodes or threads by id, with everything derived only from them, or
-        ``everything`` of the owner. ``backups`` rewrites the book's own backups without it.
-
-        Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
-        view may not see; then nothing is erased."""
-        party, view = as_owner(owner, self.tenant), as_view(who)
-        wanted = await record_ids(self.engine, party, view, ids)
-        if everything == bool(wanted):
-            raise InvalidInput("ids: name what to forget, or ask for everything", field="ids")
-        target = Target(party, view, as_actor(view), wanted, everything)
-        receipt = await self.backups.forget(target, backups=backups)
-        self._on_erased()
-        telemetry.count("erasures")
-        return receipt
 
     # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
 

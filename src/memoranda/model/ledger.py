@@ -12,8 +12,9 @@ from uuid import UUID
 
 from memoranda.errors import NotFound
 from memoranda.model.language_models import Usage
-from memoranda.model.records import Owner, RecordType, View
-from memoranda.model.redactions import Redaction
+from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.model.redactions import Erasures as Erasures
+from memoranda.model.redactions import Redaction, Trace, Traces
 from memoranda.model.values import SIZE
 
 
@@ -303,10 +304,14 @@ class Target:
     everything: bool = False
     #: Remove messages by age: only formed messages are removed, and records derived from them stay.
     ageing: bool = False
-    #: Parts of messages to take out; the messages stay without them.
+    #: Parts of messages to take out, and threads whose summaries and formed titles are emptied; they stay.
     redactions: tuple[Redaction, ...] = ()
+    emptied: tuple[UUID, ...] = ()
     #: The position of the operation that hid what is to be erased now; 0: none.
     hidden: int = 0
+    #: True: change nothing, and say what would go. ``expected``: the records that go as far as the view sees them; None: any.
+    dry_run: bool = False
+    expected: frozenset[UUID] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +334,7 @@ class ErasureReceipt:
     removed: Mapping[str, int]
     #: Records that rested on what is gone and on something else, and stay without it.
     kept: tuple[UUID, ...]
-    #: ``complete``, or ``pending`` while the engine's own files may still contain erased data; ``scrub`` completes it.
+    #: ``planned`` after a dry run; ``complete``, or ``pending`` while the engine's own files may still contain erased data; ``scrub`` completes it.
     state: str
     pending_because: str = ""
     #: Places that still contain it, such as the book's own backups.
@@ -346,6 +351,12 @@ class ErasureReceipt:
     superseded: tuple[UUID, ...] = ()
     #: The parts that were taken out of messages that stay, as places in the messages as they were said.
     redacted: tuple[Redaction, ...] = ()
+    #: What may still tell of a forgotten fact in other words, the likeliest first, and how many more texts may.
+    still_tells: tuple[Trace, ...] = ()
+    more: int = 0
+    #: Of a dry run: what would go, and the records that would stay without a part, as they would be.
+    plan: Traces | None = None
+    left: Mapping[UUID, Record] = field(default_factory=dict, repr=False, metadata={"internal": True})
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = ""
     #: The part that the target's view may see: what ``as_seen`` takes over. None if the view sees all of it.
@@ -361,6 +372,7 @@ class ErasureReceipt:
             kept=self.seen.kept,
             ids=self.seen.ids,
             superseded=self.seen.superseded,
+            left={id: record for id, record in self.left.items() if id in self.seen.kept},
             seen=None,
         )
 
@@ -371,6 +383,7 @@ class ErasureReceipt:
         parts += [f"{len(self.kept)} kept for other sources"] if self.kept else []
         parts += [f"{len(self.repeated)} forgotten before"] if self.repeated else []
         parts += [f"still in {', '.join(self.still_in)}"] if self.still_in else []
+        parts += [f"may still be told by {len(self.still_tells) + self.more}"] if self.still_tells else []
         return f"<ErasureReceipt for {self.owner}, {self.state}: {'; '.join(parts)}>"
 
 
@@ -385,13 +398,3 @@ class Scrubbed:
     def complete(self) -> bool:
         """True if the files contain nothing that was erased."""
         return not self.pending_because
-
-
-@dataclass(frozen=True, slots=True)
-class Erasures:
-    """The erasures of a book: eras (whole owners), and single records."""
-
-    eras: tuple[UUID, ...] = ()
-    records: tuple[UUID, ...] = ()
-    #: Parts of messages, as places in the messages as they were said.
-    redactions: tuple[Redaction, ...] = ()

@@ -1,15 +1,17 @@
-"""Redactions: parts of messages that are taken out of their text and native form, and never come back."""
+"""Redactions: parts of messages that are taken out of their text and native form for good; and the traces of a fact."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from memoranda.model.memories import Memory
+from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import Text, Value
 
 #: Fields of a native form whose strings a program needs as they are: ids, types, names of tools and models, times.
@@ -45,6 +47,107 @@ class Redaction:
     spans: tuple[Span, ...]
     #: The version of the message that the places belong to; None: they are places in the message as it was said.
     version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """The erasures of a book: eras (whole owners), and single records."""
+
+    eras: tuple[UUID, ...] = ()
+    records: tuple[UUID, ...] = ()
+    #: Parts of messages, as places in the messages as they were said.
+    redactions: tuple[Redaction, ...] = ()
+
+
+#: Why a part of a message tells a fact. The first two are taken; the others are listed, and taken when they are named.
+QUOTE: Final = "a source's quote"
+SENTENCE: Final = "a sentence with all words of it"
+ONE_WORD: Final = "its only word"
+SOMEBODY_ELSE: Final = "all its words, of somebody else"
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A part of a message that tells a fact."""
+
+    message: UUID
+    #: The version of the message that has it.
+    version: int
+    span: Span
+    #: The words of the part.
+    text: str
+    why: str
+
+    @property
+    def name(self) -> str:
+        """The name by which ``take`` asks for this part."""
+        return f"{self.message}:{self.span.start}-{self.span.end}{self.span.path or ''}"
+
+    @property
+    def to_the_letter(self) -> bool:
+        """True if forgetting the fact takes this part without being asked for it."""
+        return self.why in (QUOTE, SENTENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A text that tells a fact, or may tell it, with the reason."""
+
+    id: UUID
+    type: RecordType
+    #: Up to 300 characters of it.
+    text: str
+    why: str
+    #: How likely it tells the fact, from 0 to 1.
+    score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """The places where a fact is told; what forgetting it takes, what it only lists, and what may still tell of it."""
+
+    owner: Owner
+    view: View
+    #: The memories meant; if a question may mean several, those, and nothing else was looked for.
+    memories: tuple[Memory, ...]
+    is_ambiguous: bool = False
+    #: ``fact`` or ``record``: if the words in messages go, too.
+    what: str = "fact"
+    #: How well each memory answers the question, if they were asked for by words.
+    scores: Mapping[UUID, float] = field(default_factory=dict)
+    #: Statements under the same key that are other facts: they stay unless they are named.
+    earlier: tuple[Memory, ...] = ()
+    #: The records to forget: what was named, and memories that say the same.
+    ids: tuple[UUID, ...] = ()
+    #: The parts of messages to take out.
+    spans: tuple[Telling, ...] = ()
+    #: Parts of messages that are taken only if the call names them.
+    listed: tuple[Telling, ...] = ()
+    #: The records that go, with what rests on them alone, as far as the view may see them.
+    goes: tuple[Trace, ...] = ()
+    #: The records that stay without a part: profiles without items, threads without their summary or title.
+    changes: tuple[Trace, ...] = ()
+    #: What goes, counted by place.
+    removed: Mapping[str, int] = field(default_factory=dict)
+    #: What may still tell of it afterwards, the likeliest first.
+    still_tells: tuple[Trace, ...] = ()
+    #: How many more texts may tell of it than ``still_tells`` names.
+    more: int = 0
+
+    @property
+    def redactions(self) -> tuple[Redaction, ...]:
+        """The parts of messages to take out, by message."""
+        parts: dict[tuple[UUID, int], list[Span]] = {}
+        for one in self.spans:
+            parts.setdefault((one.message, one.version), []).append(one.span)
+        return tuple(Redaction(id, united(spans), version) for (id, version), spans in parts.items())
+
+    def __repr__(self) -> str:
+        if self.is_ambiguous:
+            return f"<Traces: one of {len(self.memories)} memories may be meant>"
+        parts = [f"{len(self.memories)} memories", f"{len(self.spans)} parts of messages"]
+        parts += [f"{len(self.listed)} parts listed"] if self.listed else []
+        return f"<Traces: {', '.join(parts)}; may still be told by {len(self.still_tells) + self.more}>"
 
 
 def strings_of(native: Any, pointer: str = "") -> Iterator[tuple[str, str]]:

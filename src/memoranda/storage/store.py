@@ -329,6 +329,9 @@ class Store(ABC):
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        if target.dry_run:
+            # It asks as a write does, and writes nothing.
+            return await self.write(partial(erase, target, at, self.upkeep_of))
         receipt = await self.write(partial(erase, target, at, self.upkeep_of), alone=True)
         # It holds the names of owners.
         owner_of.cache_clear()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, get_args
 from uuid import UUID
 
 import click
 
 from memoranda.book import Book
+from memoranda.book.forgetting.verbs import What
 from memoranda.book.input import Who, as_view
-from memoranda.book.record_ids import record_ids
 from memoranda.capabilities import CopiesItself
 from memoranda.cli import exits
 from memoranda.cli.options import opens_book, owned, seen_as
@@ -20,7 +21,9 @@ from memoranda.cli.output.record_tables import print_records
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import StorageError
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
+from memoranda.model.query import quote
 from memoranda.model.records import Owner
+from memoranda.model.redactions import Trace, Traces
 
 #: The most records that are shown before the question.
 _SHOWN = 10
@@ -32,6 +35,24 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
 @owned("[ID...]", optional=True)
 @seen_as
 @click.option(
+    "--about",
+    metavar="WORDS",
+    help="The memory that these words mean, such as 'where I live', instead of IDs.",
+)
+@click.option(
+    "--what",
+    type=click.Choice(get_args(What)),
+    default="fact",
+    help="Of a memory: the fact, with the parts of messages that tell it, or the record alone [default: fact].",
+)
+@click.option(
+    "--take",
+    metavar="PART",
+    multiple=True,
+    help="Also take a part of a message that --dry-run lists, by its name.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@click.option(
     "--everything", is_flag=True, help="Erase all that the book holds of the owner; needs --as-owner."
 )
 @click.option("--backups", is_flag=True, help="Also rewrite the book's own backups without it.")
@@ -42,9 +63,19 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def forget_command(
-    session: Session, party: Owner | None, words: Sequence[str], who: Who, yes: bool, scrub: bool, **how: bool
+    session: Session,
+    party: Owner | None,
+    words: Sequence[str],
+    who: Who,
+    yes: bool,
+    scrub: bool,
+    **how: Any,
 ) -> None:
     """Erase memories, messages, episodes or threads by id, with everything that comes from them alone.
+
+    Of a memory the fact goes: the memories that say the same, and the parts of messages that tell it to the letter. What
+    may still tell of it in other words is listed, and so are parts that go only if --take names them. What is shown
+    before the question is what is done.
 
     This cannot be undone. If an id is not there for this view, nothing is erased; ids that were erased before are
     listed as such. The receipt counts what was removed from each place, and names the places that may still contain
@@ -62,10 +93,13 @@ def forget_command(
         raise click.UsageError(
             "the owner is missing: give OWNER and IDs, or only --scrub to clear the book's files"
         )
-    if how["everything"] == bool(words):
-        raise click.UsageError("give either IDs or --everything")
+    if bool(how["everything"]) + bool(words) + (how["about"] is not None) != 1:
+        raise click.UsageError("give either IDs, --about or --everything")
     done = session.run(_forget(session, party, words, who, yes, scrub, how))
-    if not session.print_json({**json_value(done.receipt), "rewritten": done.rewritten}):
+    if (
+        not session.print_json({**json_value(done.receipt), "rewritten": done.rewritten})
+        and not how["dry_run"]
+    ):
         print_erasure(session.printer, done)
     if scrub and done.receipt.pending_because:
         exits.leave(exits.FOUND_FAULTS)
@@ -103,24 +137,101 @@ async def _forget(
     who: Who,
     yes: bool,
     scrub: bool,
-    how: Mapping[str, bool],
+    how: Mapping[str, Any],
 ) -> Forgotten:
     async with session.writing() as book:
         copies = await _copies(book) if how["backups"] else ()
-        if how["everything"]:
-            question = f"Erase everything that the book holds of {party}?"
-        else:
-            ids = await record_ids(book.engine, party, as_view(who), words)
-            found = await _found(session, book, party, ids, who, quiet=yes)
-            named = _named(party, ids, found, copies)
-            question = f"Erase {named}, with everything that comes from it alone?" if named else ""
+        planned, question = await _planned(session, book, party, words, who, copies, {**how, "yes": yes})
+        if how["dry_run"]:
+            return Forgotten(planned, ())
         if question:
             confirm(f"{question} This cannot be undone.", yes=yes)
-        receipt = await book.forget(party, words, **how, **who)
+        wanted: dict[str, Any] = {"everything": True} if planned.plan is None else {"plan": planned.plan}
+        receipt = await book.forget(party, backups=how["backups"], **wanted, **who)
         if scrub:
             cleared = await _scrubbed(book)
             receipt = replace(receipt, state=_state(cleared), pending_because=cleared.pending_because)
     return Forgotten(receipt, tuple(copy for copy in copies if copy not in receipt.still_in))
+
+
+async def _planned(
+    session: Session,
+    book: Book,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    copies: Sequence[str],
+    how: Mapping[str, Any],
+) -> tuple[ErasureReceipt, str]:
+    """Return what would go, and the question to ask before it does; it is printed for people."""
+    if how["everything"]:
+        planned = await book.forget(party, everything=True, dry_run=True, **who)
+        if how["dry_run"] and not session.json:
+            _print_counts(session.printer, f"this would go for {party}:", planned.removed)
+        return planned, f"Erase everything that the book holds of {party}?"
+    planned = await book.forget(
+        party, words, about=how["about"], what=how["what"], take=how["take"], dry_run=True, **who
+    )
+    assert planned.plan is not None
+    found = await book.engine.get(party, as_view(who), planned.plan.ids)
+    # With --yes nothing is printed before it is done: a closed output must not keep it from being done.
+    if not session.json and (how["dry_run"] or (found and not how["yes"])):
+        print_records(session.printer, list(found.values())[:_SHOWN])
+        print_plan(session.printer, planned.plan)
+    named = _named(party, planned.plan.ids, found, copies)
+    parts = len(planned.plan.spans)
+    if parts and named:
+        named += f" and {parts} {'part' if parts == 1 else 'parts'} of messages"
+    return planned, f"Erase {named}, with everything that comes from it alone?" if named else ""
+
+
+def print_plan(printer: Printer, plan: Traces) -> None:
+    """Print what forgetting takes beside the records that were named, what it only lists, and what may still tell of it."""
+    _print_lines(
+        printer, "parts of messages that go:", [f"{_quoted(one.text)}  ({one.why})" for one in plan.spans]
+    )
+    _print_lines(
+        printer,
+        "parts that go only if they are named with --take:",
+        [f"{_quoted(one.text)}  ({one.why})  {one.name}" for one in plan.listed],
+    )
+    named = set(plan.ids)
+    _print_traces(printer, "goes with it:", [one for one in plan.goes if one.id not in named])
+    _print_traces(printer, "stays without what came from it:", plan.changes)
+    _print_lines(
+        printer,
+        "other statements under the same key, which stay:",
+        [f"{_quoted(one.content)}  {one.id}" for one in plan.earlier],
+    )
+    _print_still(printer, plan.still_tells, plan.more)
+
+
+def _print_still(printer: Printer, still_tells: Sequence[Trace], more: int) -> None:
+    _print_traces(printer, "may still tell of it:", still_tells[:_SHOWN], "warning")
+    left = len(still_tells) - _SHOWN + more
+    if left > 0:
+        printer.say(f"  … and {left} more; --json lists them", "faint")
+
+
+def _print_traces(printer: Printer, label: str, traces: Sequence[Trace], style: str = "") -> None:
+    _print_lines(
+        printer,
+        label,
+        [f"{one.type.value} {one.id}: {_quoted(one.text)}  ({one.why})" for one in traces],
+        style,
+    )
+
+
+def _quoted(text: str) -> str:
+    return f"“{quote(' '.join(text.split()), 100)}”"
+
+
+def _print_counts(printer: Printer, label: str, removed: Mapping[str, int]) -> None:
+    printer.say(label, "warning")
+    printer.table(
+        [Column("PLACE"), Column("COUNT", right=True)],
+        [[place, str(number)] for place, number in removed.items()],
+    )
 
 
 async def _scrubbed(book: Book) -> Scrubbed:
@@ -134,16 +245,6 @@ async def _scrubbed(book: Book) -> Scrubbed:
 async def _copies(book: Book) -> tuple[str, ...]:
     engine = book.engine
     return await engine.known_backups() if isinstance(engine, CopiesItself) else ()
-
-
-async def _found(
-    session: Session, book: Book, party: Owner, ids: tuple[UUID, ...], who: Who, *, quiet: bool
-) -> Collection[UUID]:
-    """Return those ids that the book still has, and print their records before asking for confirmation."""
-    found = await book.engine.get(party, as_view(who), ids)
-    if found and not quiet and not session.json:
-        print_records(session.printer, list(found.values())[:_SHOWN])
-    return found.keys()
 
 
 def _named(party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]) -> str:
@@ -173,6 +274,7 @@ def print_erasure(printer: Printer, done: Forgotten) -> None:
     if receipt.era is not None:
         printer.say(f"the owner's era {receipt.era} has ended; the same name can start again, empty", "faint")
     _print_lines(printer, _STILL_IN, receipt.still_in, "warning")
+    _print_still(printer, receipt.still_tells, receipt.more)
     _print_state(printer, receipt.pending_because)
     if receipt.left_to_do:
         printer.say(f"left to do: {receipt.left_to_do}", "warning")

@@ -19,6 +19,7 @@ from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Ignored
 from memoranda.model.query import Hit, ScorerScore
 from memoranda.model.records import Record
+from memoranda.model.redactions import Telling
 
 _OF_A_HIT = "rank score names_speaker strength uses folded sources conditions record".split()
 
@@ -62,6 +63,8 @@ def _of_dataclass(value: Any) -> dict[str, Any]:
     assert is_dataclass(value), type(value)
     shown = [field.name for field in fields(value) if not field.metadata.get("internal")]
     own = {name: json_value(getattr(value, name)) for name in shown}
+    if isinstance(value, Telling):
+        return {"name": value.name, **own}
     return {**own, "reason": value.reason} if isinstance(value, Ignored) else own
 
 

@@ -112,11 +112,14 @@ class _Gone:
 
 
 def plan_erasure(
-    view: View, ids: tuple[UUID, ...], redactions: tuple[Redaction, ...] = ()
+    view: View,
+    ids: tuple[UUID, ...],
+    redactions: tuple[Redaction, ...] = (),
+    emptied: tuple[UUID, ...] = (),
 ) -> Deciding[ErasurePlan]:
     """Plan, by asking the engine, the erasure of these records and of everything derived only from them.
 
-    The messages of ``redactions`` stay without some of their words.
+    The messages of ``redactions`` stay without some of their words, and the threads ``emptied`` without their summaries.
     """
     plan = ErasurePlan()
     records = yield from load_erasable(ids)
@@ -131,7 +134,12 @@ def plan_erasure(
             _check_own(record, view)
             plan.doomed[id] = record
     yield from _redact(plan, view, redactions)
-    yield from _follow(plan, {aged[id] for id in plan.aged if id in aged})
+    for thread in (yield from load_all(emptied)).values():
+        if not thread.audience.readable_by(view):
+            plan.unknown.append(thread.id)
+        else:
+            _check_own(thread, view)
+    yield from _follow(plan, {*(aged[id] for id in plan.aged if id in aged), *emptied})
     return plan
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.errors import NotFound
+from memoranda.errors import NotFound, Stale
 from memoranda.model.changes import FINISH_FORGETTING, FORM, JobDraft
 from memoranda.model.ledger import (
     REDACTED,
@@ -100,7 +100,7 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
     base = yield from ask(Base(target.owner))
     if base.era is None:
         _refuse_unknown(() if target.ageing else target.ids)
-        return ErasureReceipt(target.owner, at, {}, (), "complete")
+        return ErasureReceipt(target.owner, at, {}, (), "planned" if target.dry_run else "complete")
     plan = yield from _plan(target)
     repeated: tuple[UUID, ...] = ()
     if plan.unknown and not target.ageing:
@@ -109,7 +109,11 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
         _refuse_unknown([id for id in plan.unknown if id not in before])
     removed: Counter[str] = Counter()
     seen = yield from _seen(base, target, plan)
-    if plan.doomed or plan.aged or plan.removed or target.everything:
+    _refuse_unexpected(target, plan)
+    if target.dry_run:
+        removed.update(record.type.value for record in plan.doomed.values())
+        removed["parts of messages"] = sum(len(taken.spans) for taken in plan.removed.values())
+    elif plan.doomed or plan.aged or plan.removed or target.everything:
         removed = yield from _carry_out(base, target, plan, at, upkeep)
     return ErasureReceipt(
         owner=target.owner,
@@ -117,12 +121,13 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
         removed=dict(+removed),
         seen=seen,
         kept=tuple(plan.stripped),
-        state="complete",
+        state="planned" if target.dry_run else "complete",
         repeated=repeated,
         ids=tuple(plan.doomed),
         era=base.era if target.everything else None,
         superseded=tuple(plan.superseded),
         redacted=plan.redacted(),
+        left=dict(plan.stripped) if target.dry_run else {},
     )
 
 
@@ -148,6 +153,22 @@ def _seen(base: OwnerBase, target: Target, plan: ErasurePlan) -> Deciding[SeenEr
     yield from _loss(base, part, removed)
     yield from _jobs(part, (), removed, target.hidden)
     return SeenErasure(dict(+removed), tuple(part.stripped), tuple(part.doomed), superseded)
+
+
+def _refuse_unexpected(target: Target, plan: ErasurePlan) -> None:
+    """Raise ``Stale`` if other records would go than those that were shown, as far as the view may see them."""
+    if target.expected is None:
+        return
+    visible = {
+        id
+        for id, record in plan.doomed.items()
+        if target.view.whole or (record.owner == target.owner and record.audience.readable_by(target.view))
+    }
+    if visible != target.expected:
+        changed = ", ".join(sorted(map(str, visible ^ target.expected)))
+        raise Stale(
+            f"plan: what was shown has changed since, and nothing was forgotten: {changed}; look again, then decide"
+        )
 
 
 def _erased_before(ids: Sequence[UUID]) -> Deciding[frozenset[UUID]]:
@@ -181,7 +202,7 @@ def _plan(target: Target) -> Deciding[ErasurePlan]:
         return (yield from plan_ageing(target.view, target.ids))
     if target.hidden:
         return (yield from plan_hidden(target.view, target.actor, target.hidden))
-    return (yield from plan_erasure(target.view, target.ids, target.redactions))
+    return (yield from plan_erasure(target.view, target.ids, target.redactions, target.emptied))
 
 
 def _lacked_by_copies(era: UUID, target: Target, plan: ErasurePlan) -> Erasures:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
-from memoranda.errors import Erased, LimitReached, NotAllowed, NotFound
+from memoranda.errors import Erased, LimitReached, NotAllowed, NotFound, Stale
 from memoranda.model.changes import (
     AddExperience,
     CloseThread,
@@ -365,3 +366,23 @@ class ErasureSuite(Suite):
         assert (shown.removed, shown.kept, len(shown.ids)) == (alone.removed, (), len(alone.ids))
         assert theirs not in shown.ids
         assert alone.as_seen() is alone
+
+    async def test_a_dry_run_says_what_would_go_and_only_that_goes(self, engine: Engine) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        thread = await pen.open(agent="a", audience=EVERYONE)
+        tea, cake = await pen.say(thread, "tea", "cake", agent="a")
+        seen = await pen.remember("likes tea", sources=(tea,), agent="a", audience=FOR_A)
+        unseen = await pen.remember("buys tea", sources=(tea,), agent="b", audience=FOR_B)
+        both = await pen.remember("likes both", sources=(tea, cake))
+        before, entries = await pen.scan(), await pen.ledger()
+        target = Target(ANN, AT_A, Actor("agent", "a"), (tea,), dry_run=True)
+        would = (await engine.erase(target, pen.tick())).as_seen()
+        assert (would.state, set(would.ids), would.removed["memory"]) == ("planned", {tea, seen}, 1)
+        assert would.left[both].sources == (cake,)  # type: ignore[attr-defined]
+        assert (await pen.scan(), await pen.ledger()) == (before, entries)
+        for expected in ({tea}, {tea, seen, both}):
+            wrong = replace(target, dry_run=False, expected=frozenset(expected))
+            with pytest.raises(Stale, match="what was shown has changed since, and nothing was forgotten"):
+                await engine.erase(wrong, pen.tick())
+        await engine.erase(replace(target, dry_run=False, expected=frozenset(would.ids)), pen.tick())
+        assert {await at_a.find(tea), await pen.find(unseen), await at_a.find(seen)} == {None}

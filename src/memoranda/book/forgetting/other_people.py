@@ -1,0 +1,93 @@
+"""Says of a sentence with the words of a statement if somebody else is its subject, in English, German, Spanish and French."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from memoranda.text.scripts import comparable_text
+from memoranda.text.similarity import terms_in
+from memoranda.text.terms import is_stop_word
+
+_PEOPLE: Final = (
+    "sister|brother|sibling|mother|father|mom|mum|mama|mommy|dad|daddy|papa|parents?|grand(?:mother|father|ma|pa|parents?)|granny|grandpa"
+    "|son|daughter|kids?|child(?:ren)?|baby|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[ée]e?|ex|aunt|uncle|cousin|niece|nephew"
+    "|friends?|buddy|neighbou?rs?|colleagues?|coworkers?|boss|manager|roommate|flatmate|landlord|landlady|teacher|doctor|family|in-laws?"
+    "|(?:mother|father|sister|brother)-in-law"
+    "|schwester|bruder|geschwister|mutter|vater|eltern|oma|opa|großmutter|großvater|sohn|tochter|kind(?:er)?|frau|mann|freund(?:e|in)?"
+    "|partnerin|tante|onkel|cousine?|nichte|neffe|nachbar(?:in|n)?|kolleg(?:e|in|en)|chef(?:in)?|mitbewohner(?:in)?|familie"
+    "|hermanas?|hermanos?|madre|padre|padres|abuel[oa]s?|hij[oa]s?|esposa|esposo|marido|mujer|pareja|novi[oa]|tí[oa]|prim[oa]s?|sobrin[oa]"
+    "|amig[oa]s?|vecin[oa]s?|jef[ea]|compañer[oa]|familia"
+    "|cats?|dogs?|pets?|horse|rabbit|hund|katze|pferd|perr[oa]|gat[oa]|chien(?:ne)?|chatte?"
+    "|sœur|soeur|frère|mère|père|maman|grand-mère|grand-père|fils|fille|enfants?|femme|mari|copain|copine|compagnon|compagne|oncle"
+    "|nièce|neveu|amie?s?|voisine?|collègue|patronne?|famille"
+)
+_POSSESSIVE: Final = r"my|our|his|her|their|your|mein\w*|dein\w*|unser\w*|sein\w*|ihr\w*|mi|mis|tu|tus|su|sus|nuestr\w+|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|nos|the user's"
+_PREPOSITION: Final = r"(?:with|like|to|for|from|of|near|by|at|about|than|mit|bei|von|für|zu|wie|con|de|para|por|como|cerca de|avec|chez|pour|comme|à)\s+$"
+#: Who a clause is about: the owner or the one who is spoken to, or somebody else.
+_SUBJECT: Final = re.compile(
+    rf"\b(?P<own>i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|du|yo|nosotros|nosotras|tú|je|j['’]|nous|tu|vous)\b"
+    rf"|(?P<kin>\b(?:{_POSSESSIVE})\s+(?:\w+\s+){{0,2}}?(?P<who>{_PEOPLE})\b(?P<of>['’]s)?)"
+    rf"|\b(?P<they>he|she|they|he['’]s|she['’]s|er|él|ella|ellos|ellas|il|elle|ils|elles)\b",
+    re.IGNORECASE,
+)
+#: Words for the owner that are no subject.
+_OWN: Final = re.compile(
+    r"\b(?:i|me|we|us|you|yours?elf|myself|the user|ich|mich|mir|wir|uns|du|dich|dir|yo|mí|me|conmigo|te|ti|je|moi|toi|nous|vous)\b",
+    re.IGNORECASE,
+)
+_AND_I: Final = re.compile(r"^\s*(?:and|und|y|et)\s+(?:i|ich|yo|moi)\b", re.IGNORECASE)
+_NAMED: Final = r"(?P<name>[^\W\d_][\w'’-]+)\s+(?:(?:is|was|has|had|ist|war|hat|es|está|tiene|est|a|still|now|also)\s+){{0,2}}(?:\w+ly\s+)?{verb}"
+_VERB_ENDS: Final = ("s", "t", "e", "a")
+_LANGUAGES: Final = ("en", "de", "es", "fr")
+
+Words = tuple[tuple[str, frozenset[int]], ...]
+
+
+def is_about_somebody_else(sentence: str, words: Words, names: Collection[str]) -> bool:
+    """True if the subject of what a sentence says with these words is somebody whom the words do not name."""
+    said = [found for found in re.finditer(r"[^\W_][\w'’-]*", sentence) if _is_one(found[0], words)]
+    if not said:
+        return False
+    known = {comparable_text(word) for word, _ in words}
+    subject = _subject_before(sentence, said[0].start()) or _subject_before(sentence, said[-1].start())
+    if subject is not None:
+        if subject["own"]:
+            return False
+        if subject["kin"]:
+            return subject["who"].casefold() not in known and not _is_one(subject["who"], words)
+        return not any(re.fullmatch(_PEOPLE, word) for word in known)
+    if any(found["kin"] and found["who"].casefold() not in known for found in _SUBJECT.finditer(sentence)):
+        return _OWN.search(sentence) is None
+    return _is_named(sentence, said[0], words, names)
+
+
+def _subject_before(sentence: str, place: int) -> re.Match[str] | None:
+    found = None
+    for one in _SUBJECT.finditer(sentence, 0, place):
+        if one["kin"] and re.search(_PREPOSITION, sentence[: one.start()], re.IGNORECASE):
+            continue
+        if one["kin"] and _AND_I.match(sentence[one.end() :]):
+            continue
+        found = one
+    return found
+
+
+def _is_named(sentence: str, verb: re.Match[str], words: Words, names: Collection[str]) -> bool:
+    """True if a name stands right before the first of the words, as in “Tom lives in Boston”."""
+    wanted = _NAMED.format(verb=r"\Z")
+    found = re.search(wanted, sentence[: verb.start()])
+    if found is None or not found["name"][0].isupper():
+        return False
+    name = found["name"].replace("’", "'").removesuffix("'s")
+    is_verb = found.end("name") < len(sentence[: verb.start()].rstrip()) or verb[0].endswith(_VERB_ENDS)
+    is_word = any(is_stop_word(name.casefold(), language) for language in _LANGUAGES)
+    return (
+        is_verb and not is_word and comparable_text(name) not in {*names, "user"} and not _is_one(name, words)
+    )
+
+
+def _is_one(word: str, words: Words) -> bool:
+    terms = terms_in(word)
+    return any(not forms.isdisjoint(terms) for _, forms in words)

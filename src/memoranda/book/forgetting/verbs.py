@@ -1,0 +1,362 @@
+"""The verbs of a book that forget: facts, records, parts of messages, and everything of an owner."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final, Literal, Unpack, get_args
+from uuid import UUID
+
+from memoranda import telemetry
+from memoranda.book.admin.backup_files import Backups
+from memoranda.book.forgetting.traces import Look, Nearest, may_forget
+from memoranda.book.input import (
+    Who,
+    as_actor,
+    as_count,
+    as_flag,
+    as_id,
+    as_names,
+    as_owner,
+    as_text,
+    as_view,
+)
+from memoranda.book.record_ids import MEMORIES, record_id, record_ids
+from memoranda.book.services import Services
+from memoranda.book.verb_fields import spelled_out
+from memoranda.errors import Conflict, InvalidInput, NotFound, Stale
+from memoranda.model.ledger import ErasureReceipt, Target
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message, Thread
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.query import Hit, Hits, quote
+from memoranda.model.records import Owner, Record, View
+from memoranda.model.redactions import Redaction, Span, Trace, Traces
+
+#: What forgetting a memory takes: the fact, with the words of messages that tell it; or the record alone.
+What = Literal["fact", "record"]
+#: A memory is meant if it has a word of the question and scores so many times as much as the next one.
+_CLEAR: Final = 1.5
+#: Memories that are shown where a question may mean several.
+_CANDIDATES: Final = 10
+_NEAREST: Final = 20
+#: Why a record goes.
+_NAMED: Final = "named"
+_SAME: Final = "it says it, too"
+_RESTS: Final = "it rests on what goes"
+
+
+@spelled_out
+class Forgetting:
+    """The verbs of a book that forget."""
+
+    _services: Services
+    _on_erased: Callable[[], None]
+    backups: Backups
+    recall: Callable[..., Awaitable[Hits]]
+
+    async def find_traces(
+        self,
+        owner: str | Owner,
+        id: UUID | str | None = None,
+        *,
+        about: str | None = None,
+        take: Iterable[str] = (),
+        **who: Unpack[Who],
+    ) -> Traces:
+        """Return where a fact is told: what forgetting it would take, what it would only list, and what may still tell of it.
+
+        ``id`` is a memory's; it is never searched for. ``about`` asks for the memory by words, such as "where I live"; if it
+        may mean several, they are listed with their scores, and nothing else is looked for. ``take`` names listed parts of
+        messages that are to go as well. Nothing is changed.
+        """
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        if (id is None) == (about is None):
+            raise InvalidInput("id: give the id of a memory, or words by about='…'", field="id")
+        if about is not None:
+            scored = await self._meant(party, about, who)
+            if isinstance(scored, Traces):
+                return scored
+            named: Sequence[UUID] = (scored[0],)
+        else:
+            assert id is not None
+            scored, named = None, (await record_id(self._services.engine, party, view, id, "id", MEMORIES),)
+        records = await self._services.engine.get(party, view, named)
+        if not isinstance(records.get(named[0]), Memory):
+            raise NotFound(
+                f"id: this view sees no memory {named[0]}; find_traces looks for the fact that a memory states"
+            )
+        found, _ = await self._planned(party, view, named, "fact", as_names(take, "take"), who, strict=False)
+        return found if scored is None else replace(found, scores=scored[1])
+
+    async def forget(
+        self,
+        owner: str | Owner,
+        ids: Iterable[UUID | str] | UUID | str = (),
+        *,
+        about: str | None = None,
+        what: What = "fact",
+        take: Iterable[str] = (),
+        plan: Traces | ErasureReceipt | None = None,
+        dry_run: bool = False,
+        everything: bool = False,
+        backups: bool = False,
+        **who: Unpack[Who],
+    ) -> ErasureReceipt:
+        """Erase memories, messages, episodes or threads by id, with everything derived only from them, or
+        ``everything`` of the owner. ``backups`` rewrites the book's own backups without it.
+
+        Of a memory, the fact goes: memories that say the same, and the parts of messages that tell it to the letter; the
+        receipt's ``still_tells`` names what may still tell of it in other words. ``take`` names listed parts that go as well;
+        ``what="record"`` erases the memory and leaves the messages. ``about`` names the memory by words, and raises
+        ``Conflict`` if it may mean several. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and
+        ``plan=`` does just that, or raises ``Stale`` that says what has changed since.
+
+        Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
+        view may not see; then nothing is erased."""
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        dry = as_flag(dry_run, "dry_run")
+        wanted = await record_ids(self._services.engine, party, view, ids)
+        given = [
+            name
+            for name, one in (("ids", wanted), ("about", about), ("plan", plan), ("everything", everything))
+            if one
+        ]
+        if len(given) != 1:
+            raise InvalidInput(
+                "ids: name what to forget, or ask for everything"
+                if not given
+                else f"ids: give only one of {', '.join(given)}",
+                field="ids",
+            )
+        if what not in get_args(What):
+            raise InvalidInput(f"what: {what!r} is none of {', '.join(get_args(What))}", field="what")
+        if everything:
+            return await self._erase(Target(party, view, as_actor(view), (), True), dry=dry, backups=backups)
+        named = as_names(take, "take")
+        if plan is not None:
+            shown = _plan_of(plan, party, view)
+            wanted, what = shown.ids, "record" if shown.what == "record" else "fact"
+            named = _named(shown)
+            found, target = await self._planned(party, view, wanted, what, named, who, shown)
+        else:
+            if about is not None:
+                wanted = (await self._one_meant(party, about, who),)
+            found, target = await self._planned(party, view, wanted, what, named, who)
+        receipt = await self._erase(target, dry=dry, backups=backups)
+        told = replace(receipt, still_tells=found.still_tells, more=found.more)
+        return replace(told, plan=found) if dry else told
+
+    async def redact(
+        self,
+        owner: str | Owner,
+        message: UUID | str,
+        start: int,
+        end: int,
+        *,
+        path: str | None = None,
+        backups: bool = False,
+        **who: Unpack[Who],
+    ) -> ErasureReceipt:
+        """Take a part out of a message for good: the characters from ``start`` up to ``end``, as the message is now.
+
+        ``path`` is the JSON pointer of a string in the native form; without it, the part is one of the text, and the same
+        words go from the native form, too. What came from these words alone goes with them, as when they are forgotten.
+        """
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        id = as_id(message, "message")
+        first, last = as_count(start, "start"), as_count(end, "end", 1)
+        if last <= first:
+            raise InvalidInput(
+                "end: it lies before start or on it; give the place after the last character", field="end"
+            )
+        held = (await self._services.engine.get(party, view, [id])).get(id)
+        if not isinstance(held, Message):
+            raise NotFound(f"message: this view sees no message {id}")
+        span = Span(start=first, end=last, path=None if path is None else as_text(path, "path"))
+        target = Target(party, view, as_actor(view), redactions=(Redaction(id, (span,), held.version),))
+        return await self._erase(target, dry=False, backups=backups)
+
+    async def _erase(self, target: Target, *, dry: bool, backups: bool) -> ErasureReceipt:
+        if dry:
+            planned = replace(target, dry_run=True)
+            return (await self._services.engine.erase(planned, self._services.door.clock())).as_seen()
+        receipt = await self.backups.forget(target, backups=backups)
+        self._on_erased()
+        telemetry.count("erasures")
+        return receipt
+
+    # ── what is meant ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _meant(self, owner: Owner, about: str, who: Who) -> tuple[UUID, dict[UUID, float]] | Traces:
+        """Return the memory that a question means, with all scores; or the memories that it may mean."""
+        if not as_text(about, "about").strip():
+            raise InvalidInput(
+                "about: it is empty; say what to look for, as in about='where I live'", field="about"
+            )
+        hits = await self.recall(owner, about, limit=_CANDIDATES, types="memory", **who)
+        scores = {hit.id: hit.score for hit in hits}
+        by_words = [hit for hit in hits if hit.words]
+        if by_words and by_words[0] is hits[0] and _is_clear(by_words, hits):
+            return hits[0].id, scores
+        ids = list(scores)
+        records = await self._services.engine.get(owner, as_view(who), ids)
+        memories = tuple(record for id in ids if isinstance(record := records.get(id), Memory))
+        return Traces(owner, as_view(who), memories, is_ambiguous=True, scores=scores)
+
+    async def _one_meant(self, owner: Owner, about: str, who: Who) -> UUID:
+        """Return the memory that a question means; raise an error if there is none, or if it may mean several."""
+        found = await self._meant(owner, about, who)
+        if not isinstance(found, Traces):
+            return found[0]
+        if not found.memories:
+            raise NotFound(f"about: no memory that this view sees answers {about!r}; nothing was forgotten")
+        listed = "; ".join(f"{memory.id} {quote(memory.content, 80)!r}" for memory in found.memories)
+        raise Conflict(
+            f"about: {about!r} may mean several memories, and nothing was forgotten; give the id of one: {listed}"
+        )
+
+    # ── the plan ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _planned(
+        self,
+        owner: Owner,
+        view: View,
+        ids: Sequence[UUID],
+        what: What,
+        take: Collection[str],
+        who: Who,
+        shown: Traces | None = None,
+        *,
+        strict: bool = True,
+    ) -> tuple[Traces, Target]:
+        """Return what forgetting these records takes, and the target that does it; with ``shown`` raise ``Stale`` if they differ.
+
+        Unless it is ``strict``, records that the view may not forget are left out.
+        """
+        engine = self._services.engine
+        records = await engine.get(owner, view, ids)
+        memories = [record for record in records.values() if isinstance(record, Memory)]
+        target = Target(owner, view, as_actor(view), tuple(ids))
+        if not memories or what == "record":
+            _refuse_unnamed(take, ())
+            found = Traces(owner, view, tuple(memories), what=what, ids=tuple(ids))
+            look = None
+        else:
+            look = Look(engine, owner, view, memories, take)
+            await look.through(self._nearest(owner, who))
+            _refuse_unnamed(take, [one.name for one in look.spans])
+            found = Traces(
+                owner, view, tuple(memories), ids=(*ids, *(memory.id for memory in look.same)),
+                earlier=tuple(look.earlier), spans=tuple(look.spans), listed=tuple(look.listed),
+            )  # fmt: skip
+            target = replace(
+                target,
+                ids=found.ids,
+                redactions=found.redactions,
+                emptied=tuple(thread.id for thread in look.threads),
+            )
+        if shown is not None and (
+            gone := [trace.id for trace in shown.goes if trace.id in ids and trace.id not in records]
+        ):
+            raise Stale(_changed([f"{len(gone)} of the records are gone: {', '.join(map(str, gone))}"]))
+        if not strict and not all(may_forget(view, memory) for memory in memories):
+            own = {memory.id for memory in memories if may_forget(view, memory)}
+            allowed = tuple(id for id in found.ids if id in own or id not in records)
+            found, target = replace(found, ids=allowed), replace(target, ids=allowed)
+        would = await self._erase(target, dry=True, backups=False)
+        gone_or_changed = await engine.get(owner, view, [*would.ids, *would.kept])
+        found = replace(
+            found,
+            goes=_shown(gone_or_changed, would.ids, found),
+            changes=_shown(gone_or_changed, would.kept, found),
+            removed=would.removed,
+        )
+        if look is not None:
+            named, more = look.without(set(would.ids), would.left)
+            found = replace(found, still_tells=named, more=more)
+        if shown is not None and (differences := _differences(shown, found)):
+            raise Stale(_changed(differences))
+        return found, replace(target, expected=frozenset(would.ids))
+
+    def _nearest(self, owner: Owner, who: Who) -> Nearest | None:
+        """Return the search for what is near in meaning; None where this book compares no vectors."""
+        embeddings = self._services.embeddings
+        if embeddings.maker is None or embeddings.no_vectors_because or embeddings.failing:
+            return None
+        return partial(self.recall, owner, limit=_NEAREST, mode="hybrid", **who)
+
+
+def _is_clear(by_words: Sequence[Hit], hits: Sequence[Hit]) -> bool:
+    return len(by_words) == 1 or hits[0].score >= _CLEAR * hits[1].score
+
+
+def _plan_of(plan: Traces | ErasureReceipt, owner: Owner, view: View) -> Traces:
+    """Return the plan that a dry run or find_traces made; raise an error if it is none, or another view's."""
+    found = plan.plan if isinstance(plan, ErasureReceipt) else plan
+    if not isinstance(found, Traces):
+        raise InvalidInput("plan: pass what find_traces or a dry run of forget returned", field="plan")
+    if found.is_ambiguous:
+        raise Conflict("plan: it lists several memories that may be meant; give the id of one of them")
+    if (found.owner, found.view) != (owner, view):
+        raise InvalidInput("plan: it was made for another owner or view; pass the same ones", field="plan")
+    return found
+
+
+def _named(plan: Traces) -> tuple[str, ...]:
+    return tuple(one.name for one in plan.spans if not one.to_the_letter)
+
+
+def _refuse_unnamed(take: Collection[str], names: Collection[str]) -> None:
+    """Raise ``InvalidInput`` for a part to take that is not among those found."""
+    unknown = sorted(set(take) - set(names))
+    if unknown:
+        raise InvalidInput(
+            f"take: this view may take no part called {unknown[0]!r}; find_traces lists the names of the parts",
+            field="take",
+        )
+
+
+def _shown(records: Mapping[UUID, Record], ids: Iterable[UUID], found: Traces) -> tuple[Trace, ...]:
+    """Return these records as traces, as far as they could be read."""
+    named, same = {memory.id for memory in found.memories}, set(found.ids)
+    why = {id: _NAMED if id in named else _SAME if id in same else _RESTS for id in ids}
+    return tuple(Trace(id, records[id].type, _text_of(records[id]), why[id]) for id in why if id in records)
+
+
+def _text_of(record: Record) -> str:
+    if isinstance(record, Message):
+        return quote(record.content)
+    if isinstance(record, Thread):
+        return quote(record.title)
+    if isinstance(record, ProfileDocument):
+        return record.schema_name
+    return quote(record.passage_text() or "")
+
+
+def _differences(shown: Traces, found: Traces) -> list[str]:
+    """Return what is not as it was shown, one line for each sort of difference."""
+    spans = [{(one.name, one.version, one.text) for one in traces.spans} for traces in (shown, found)]
+    messages = [{one.message for one in traces.spans} for traces in (shown, found)]
+    ids, goes = (
+        (set(found.ids) ^ set(shown.ids)),
+        ({one.id for one in found.goes} ^ {one.id for one in shown.goes}),
+    )
+    lines = []
+    if new := messages[1] - messages[0]:
+        lines.append(f"these messages tell it as well: {', '.join(sorted(map(str, new)))}")
+    if spans[0] - spans[1]:
+        gone = sorted({str(name).partition(":")[0] for name, _, _ in spans[0] - spans[1]})
+        lines.append(f"parts of these messages are not as they were: {', '.join(gone)}")
+    elif not new and spans[1] - spans[0]:
+        lines.append(f"{len(spans[1] - spans[0])} more parts of the same messages tell it")
+    if ids:
+        lines.append(f"these records say the same, or did: {', '.join(sorted(map(str, ids)))}")
+    elif goes:
+        lines.append(f"these records would go, or would not any more: {', '.join(sorted(map(str, goes)))}")
+    return lines
+
+
+def _changed(differences: Sequence[str]) -> str:
+    return f"plan: what was shown has changed since: {'; '.join(differences)}; nothing was forgotten; look again, then decide"

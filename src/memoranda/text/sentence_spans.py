@@ -1,0 +1,120 @@
+"""Places of sentences and clauses in a text, and the part to cut so that the text around them stays as it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+#: A place in a text: from one character up to another.
+Place = tuple[int, int]
+
+_END: Final = re.compile(r"(?<=[.!?…؟।])[\"'”’»)\]]*\s+|(?<=[。！？])[」』”]*|\s*[\n\r\u2028\u2029]\s*")
+#: A full stop behind these ends no sentence: abbreviations, initials, and the numbers of days and of points in a list.
+_NO_END: Final = re.compile(
+    r"(?:(?<![^\s(\"'])(?:dr|mr|mrs|ms|prof|st|ste|sr|sra|srta|dra|mme|mlle|hr|fr|jr|mt|ft|ave|rd|blvd|apt|no|nr|núm|vs|ca|bzw"
+    r"|z\.\s?b|d\.\s?h|e\.g|i\.e|u\.a|usw|etc|p\.ej|approx|inc|ltd|str|tel|geb)|(?<!\S)[^\W\d_]"
+    r"|(?:\b(?:am|der|dem|den|des|vom|zum|bis)\s|^)\d{1,2})\.$",
+    re.IGNORECASE,
+)
+_POINT: Final = re.compile(r"\s*(?:[-*•‣·–—>#|]|\d{1,2}[.)])")
+#: Words that begin a clause which can stand alone: its subject, or in Spanish often its verb.
+_SUBJECT: Final = (
+    r"(?:i|i'm|i'd|i've|i'll|i’m|i’d|i’ve|i’ll|we|we're|we've|my|our|you|you're|you've|your|please|"
+    r"ich|wir|mein\w*|unsere?\w*|du|dein\w*|bitte|"
+    r"yo|mi|mis|me|nos|soy|estoy|tengo|trabajo|vivo|nací|prefiero|quiero|odio|hablo|uso|necesito|tú|tu|tus|"
+    r"je|nous|mon|ma|mes|notre|vous|votre|vos)\b|j['’]"
+)
+_JOIN: Final = re.compile(
+    r"(?:\s*[,;]\s*|\s+[–—-]\s+|\s+)(?:(?:and|but|so|or|also|und|aber|oder|denn|y|e|pero|et|mais|ou)\s+(?:also\s+|auch\s+)?)?"
+    rf"(?={_SUBJECT})",
+    re.IGNORECASE,
+)
+_JOINING: Final = re.compile(
+    r"[,;–—-]|\b(?:and|but|so|or|und|aber|oder|denn|y|e|pero|et|mais|ou)\b", re.IGNORECASE
+)
+#: Words before a clause on which it depends, such as "I think" and "because": what follows them cannot stay without them.
+_DEPENDENT: Final = re.compile(
+    r"\b(?:that|because|since|if|when|while|where|who|which|as|although|dass|weil|da|wenn|ob|wo|während|que|porque|cuando|si|donde"
+    r"|parce que|quand|où)\s*$",
+    re.IGNORECASE,
+)
+
+#: "My sister and I": two subjects of one clause.
+_HALF_A_SUBJECT: Final = re.compile(
+    r"\W*(?:my|our|your|mein\w*|unsere?|dein\w*|mi|mis|tu|tus|mon|ma|mes|notre|nos|ton|ta|tes)(?:\s+(?!(?:is|are|was|were|has|have|had|will|can|ist"
+    r"|sind|war|hat|haben|heißt|es|son|está|están|tiene|tienen|se|est|sont|a|ont)\b)[^\W\d_]+){1,4}\s*",
+    re.IGNORECASE,
+)
+
+
+def sentence_places(text: str) -> Iterator[Place]:
+    """Yield the places of a text's sentences and lines, without the white space around them."""
+    start = 0
+    for end in _END.finditer(text):
+        closing = len(end[0]) - len(end[0].lstrip("\"'”’»)]」』"))
+        upto = end.start() + closing
+        broken = any(sign in end[0] for sign in "\n\r\u2028\u2029")
+        if not broken and _NO_END.search(text[start:upto][-12:] if upto - start > 12 else text[start:upto]):
+            continue
+        if text[start:upto].strip():
+            yield _trimmed(text, start, upto)
+        start = end.end()
+    if text[start:].strip():
+        yield _trimmed(text, start, len(text))
+
+
+def wrapped_places(text: str, places: list[Place]) -> Iterator[Place]:
+    """Yield the places of two lines that may be one sentence, wrapped at the end of the first line."""
+    for (start, upto), (after, end) in pairwise(places):
+        gap = text[upto:after]
+        is_wrapped = gap.count("\n") == 1 and text[upto - 1] not in ".!?…:;。！？"
+        if is_wrapped and not _POINT.match(text[start:upto]) and not _POINT.match(text[after:end]):
+            yield start, end
+
+
+def clause_places(text: str, sentence: Place) -> list[Place]:
+    """Return the places of the parts of a sentence that can stand alone, each up to where the next one begins."""
+    start, end = sentence
+    begins = [start]
+    for join in _JOIN.finditer(text, start, end):
+        is_joined = _JOINING.search(join[0]) is not None
+        before = text[begins[-1] : join.start()]
+        if is_joined and before and not _DEPENDENT.search(before) and not _HALF_A_SUBJECT.fullmatch(before):
+            begins.append(join.end())
+    return list(pairwise([*begins, end]))
+
+
+def cut_clauses(text: str, sentence: Place, first: Place, last: Place) -> Place:
+    """Return the part to cut so that a sentence loses its clauses from ``first`` to ``last``, and no others."""
+    if last[1] < sentence[1]:
+        # The next clause begins where the last one ends, so the word that joined the two goes, too.
+        return (first[0], last[1])
+    before = text[sentence[0] : first[0]]
+    joins = list(_JOIN.finditer(text, sentence[0], sentence[1]))
+    start = next((join.start() for join in joins if join.end() == first[0]), sentence[0] + len(before))
+    closing = len(text[: last[1]]) - len(text[: last[1]].rstrip(".!?…。！？\"'”’»)]"))
+    return (start, last[1] - closing)
+
+
+def with_white_space(text: str, place: Place) -> Place:
+    """Return a place with the white space on one side of it, so that what is left is separated as it was."""
+    start, end = place
+    before = len(text[:start]) - len(text[:start].rstrip())
+    after = len(text[end:]) - len(text[end:].lstrip())
+    if start == before:
+        return (start, end + after)
+    if not text[end:].strip():
+        return (start - before, end)
+    breaks_before, breaks_after = (
+        text[start - before : start].count("\n"),
+        text[end : end + after].count("\n"),
+    )
+    # The wider gap stays: a new paragraph is still one.
+    return (start - before, end) if breaks_after > breaks_before else (start, end + after)
+
+
+def _trimmed(text: str, start: int, end: int) -> Place:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - (len(part) - len(part.rstrip()))
