@@ -9,7 +9,7 @@ import pytest
 
 import memoranda
 from memoranda import Book, InvalidInput, NotFound
-from memoranda.book.forgetting.traces import BESIDE, NOT_OWN, SOURCE
+from memoranda.book.forgetting.look import BESIDE, NOT_OWN, SOURCE
 from memoranda.model.memories import Memory
 from memoranda.model.redactions import SOMEBODY_ELSE, Traces
 from memoranda.model.values import new_id

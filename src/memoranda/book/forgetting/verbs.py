@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups
-from memoranda.book.forgetting.traces import Look, Nearest, may_forget
+from memoranda.book.forgetting.look import Look, Nearest, may_forget
 from memoranda.book.input import (
     Who,
     as_actor,
