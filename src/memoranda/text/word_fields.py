@@ -1,4 +1,4 @@
-"""Fields of words: words of everyday facts that tell of the same thing, in English, German, Spanish and French."""
+"""Fields of words: words for the same part of everyday life, in English, German, Spanish and French."""
 
 from __future__ import annotations
 

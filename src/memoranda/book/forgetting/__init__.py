@@ -1,1 +1,1 @@
-"""Forgets facts: finds where they are told, shows what would go, and takes it out."""
+"""Forgetting of facts: finding where they are told, showing a plan, and taking them out."""

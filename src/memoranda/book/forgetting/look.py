@@ -71,7 +71,7 @@ async def every(records: Records, owner: Owner, view: View, *types: RecordType) 
 
 @dataclass(slots=True)
 class Look:
-    """One look through the records of an owner, for the statements of some memories."""
+    """A search through the records of an owner for the statements of some memories."""
 
     records: Records
     owner: Owner
@@ -199,7 +199,7 @@ class Look:
     def _rest(
         self, fact: Fact, message: Message, likeness: Likeness, covered: list[tuple[int, int]], *, taken: bool
     ) -> None:
-        """Name the sentences of a message that stay and may tell the fact, or stand beside what goes."""
+        """Name sentences that stay in a message and may tell the fact, or stand beside a part that goes."""
         for start, end in sentence_places(message.content):
             if any(start < last and first < end for first, last in covered):
                 continue

@@ -186,7 +186,7 @@ async def _planned(
 
 
 def print_plan(printer: Printer, plan: Traces) -> None:
-    """Print what forgetting takes beside the records that were named, what it only lists, and what may still tell of it."""
+    """Print a plan: the parts and records that go, the parts that are only listed, and texts that may still tell of it."""
     _print_lines(
         printer, "parts of messages that go:", [f"{_quoted(one.text)}  ({one.why})" for one in plan.spans]
     )
