@@ -287,3 +287,50 @@ async def test_threads_and_episodes_leave_by_age_and_memories_of_them_stay(
         gone = {(line.verb, line.type) for entry in entries for line in entry.lines if line.id in left}
         assert {("age", "message"), ("age", "thread"), ("age", "episode")} <= gone
         assert (await book.verify()).faults == ()
+
+
+async def test_a_thread_that_has_expired_is_out_of_sight_and_not_erased(book: Book, clock: Hands):
+    thread = await book.thread("ana", name="chat", expires_at=START + DAY)
+    (said,) = (await thread.append([{"role": "user", "content": "The code is 7321"}])).ids()
+    code = (await book.remember("ana", "Ana has a code", sources=[said], thread=thread.id)).id
+    clock.now = START + DAY - MOMENT
+    assert {hit.id for hit in await book.recall("ana", "code", types="message")} == {said}
+    assert "7321" in (await book.context("ana", thread=thread.id)).text
+    clock.now = START + DAY
+    for how in ({}, {"mode": "recent"}, {"only": {"as_of": START}}, {"only": {"thread": thread.id}}):
+        given = cast(dict[str, Any], how)
+        found = await book.recall("ana", "code 7321", **given)
+        assert said not in {hit.id for hit in found} | {one.record.id for hit in found for one in hit.folded}
+        assert said not in {source.id for hit in found for source in hit.sources}
+    assert {record.id for record in await book.list("ana")} == {code}
+    assert await book.count("ana") == 1
+    assert "7321" not in (await book.context("ana", "code 7321")).text
+    for id in (thread.id, said):
+        with pytest.raises(NotFound):
+            await book.get("ana", id)
+        assert (await book.why("ana", id)).record.id == id
+        assert await book.history("ana", id)
+    assert [one.quote for one in (await book.why("ana", code)).sources] == ["The code is 7321"]
+    with pytest.raises(NotFound):
+        await thread.append([{"role": "user", "content": "again"}])
+    # Upkeep erases none of it, its name is free, and forgetting and exports reach it.
+    clock.now = START + 2 * DAY
+    await book.drain()
+    again = await book.thread("ana", name="chat")
+    assert again.id != thread.id
+    assert "7321" in "".join([line async for line in book.export("ana")])
+    assert set((await book.forget("ana", thread.id, view="owner")).ids) >= {thread.id, said, code}
+    assert "7321" not in "".join([line async for line in book.export("ana")])
+
+
+async def test_what_was_said_in_an_expired_thread_is_still_formed(address: str, clock: Hands):
+    limits = Limits(thread_hours=1)
+    async with memoranda.open(
+        address, clock=clock, limits=limits, worker=False, embed=None, models="none"
+    ) as book:
+        thread = await book.thread("ana")
+        await thread.append([{"role": "user", "content": "My name is Ana and I live in Bonn."}])
+        clock.now += timedelta(hours=2)
+        await book.drain()
+        assert await book.count("ana", types="memory", view="owner") > 0
+        assert await book.count("ana", types="message", view="owner") == 0

@@ -13,7 +13,7 @@ from collections.abc import (
     Sequence,
     Set,
 )
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -182,6 +182,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         status: Literal["created", "running"] = "running",
         tags: Sequence[str] = (),
         audience: str | Audience | None = None,
+        expires_at: datetime | None = None,
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> ThreadHandle:
@@ -204,17 +205,18 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
             "status": status,
             "tags": as_names(tags, "tags"),
             "agent": view.agent,
+            # A field that is not given is no part of the request, so requests of before have the same digest.
+            **({} if expires_at is None else {"expires_at": expires_at}),
         }
-        made = each(
-            [fields],
-            "thread",
-            lambda d: Thread(id=new_id(), owner=party, audience=readers, started_at=self.door.clock(), **d),
-        )[0]
+        now = self.door.clock()
+        late = {"expires_at": self.door.limits.thread_expiry(now), "started_at": now, "owner": party}
+        made = each([fields], "thread", lambda d: Thread(id=new_id(), audience=readers, **{**late, **d}))[0]
         receipt = await self._services.write(
             party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
         )
         if receipt.items:
-            return ThreadHandle(self._services, party, receipt.items[0].id, view, view.agent)
+            # The last one: an expired thread may have lost its name to it.
+            return ThreadHandle(self._services, party, receipt.items[-1].id, view, view.agent)
         there = receipt.ignored[0].id
         assert there is not None
         return await taken_up(self._services, party, there, view)

@@ -28,6 +28,7 @@ from memoranda.model.records import (
     COMMITMENT,
     STRANGERS,
     WHOLE,
+    WITH_EXPIRED,
     AudienceKind,
     Owner,
     OwnerKind,
@@ -36,6 +37,7 @@ from memoranda.model.records import (
     Trust,
     View,
     those_of,
+    with_expired,
 )
 from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.model.values import Name
@@ -122,16 +124,17 @@ class ThreadReader:
 
     async def thread(self, owner: Owner, id: UUID) -> Thread | None:
         """Return the current thread."""
-        found = (await self._records.get(owner, WHOLE, [id])).get(id)
+        found = (await self._records.get(owner, WITH_EXPIRED, [id])).get(id)
         return next(iter(shown([found], self.secrets)), None) if isinstance(found, Thread) else None
 
     async def excerpt(self, thread: Thread, after: int, through: int | None = None) -> Excerpt:
         """Return the messages after one message number, up to another, with a few earlier turns as context."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
+        view = with_expired(reading_view(thread))
         read: list[Message] = []
         cursor: str | None = None
         while True:
-            page = await self._records.scan(thread.owner, reading_view(thread), only, cursor, _PAGE)
+            page = await self._records.scan(thread.owner, view, only, cursor, _PAGE)
             read += those_of(Message, page.records)
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
@@ -143,9 +146,8 @@ class ThreadReader:
     async def next_messages(self, excerpt: Excerpt, most: int) -> Excerpt:
         """Return at most ``most`` new messages from an excerpt; leave out those erased since."""
         wanted = (*excerpt.context, *excerpt.new[:most])
-        found = await self._records.get(
-            excerpt.thread.owner, reading_view(excerpt.thread), [message.id for message in wanted]
-        )
+        view = with_expired(reading_view(excerpt.thread))
+        found = await self._records.get(excerpt.thread.owner, view, [message.id for message in wanted])
         return Excerpt(
             excerpt.thread,
             tuple(message for message in excerpt.context if message.id in found),

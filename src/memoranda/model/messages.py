@@ -200,6 +200,8 @@ class Thread(Record):
     tags: tuple[Name, ...] = Field(default=(), max_length=100)
     started_at: Moment
     ended_at: Moment | None = None
+    #: From this moment on it is out of recall, lists and contexts, with its messages; set when it is opened.
+    expires_at: Moment | None = None
     #: Its watermark: the place of the last message that formation has covered; 0 for none.
     formed_through: int = Field(default=0, ge=0)
     #: The summary of older messages, and the place of the last message it covers; 0 for none.
@@ -262,6 +264,8 @@ class Message(Record):
     token_count: TokenCount | None = None
     #: Set if the message judges the agent's work.
     feedback: Feedback | None = None
+    #: When its thread expires.
+    expires_at: Moment | None = None
     #: The parts that were taken out, as places in the message as it was said.
     removed: tuple[Span, ...] = ()
 

@@ -144,6 +144,11 @@ WHOLE = View(whole=True)
 WITH_EXPIRED = View(whole=True, at=EARLIEST)
 
 
+def with_expired(view: View) -> View:
+    """Return the same view with what has expired."""
+    return view.model_copy(update={"at": EARLIEST})
+
+
 def narrowest(audiences: Iterable[Audience], view: View) -> Audience:
     """Return the audience that lies within all the given ones; raise ``InvalidInput`` if there is none."""
     found = EVERYONE
@@ -220,6 +225,8 @@ class Limits(Value):
     kinds: tuple[Name, ...] = Field(default=DEFAULT_KINDS, min_length=1)
     #: Days after which memories of a kind expire, counted from when they were last said: ``{"context": 30}``.
     kind_days: dict[str, float] = Field(default_factory=dict)
+    #: Hours after which a new thread, and what was said in it, is out of every read; None: it stays.
+    thread_hours: float | None = Field(default=None, gt=0, le=1_000_000)
     key_length: int = Field(default=100, ge=1, le=255)
     content_length: int = Field(default=1000, ge=1, le=100_000)
     #: Characters of one message.
@@ -258,6 +265,10 @@ class Limits(Value):
         if not all(0 < days <= 100_000 for days in given.values()):
             raise ValueError("give days above 0, at most 100000, for each kind")
         return given
+
+    def thread_expiry(self, at: datetime) -> datetime | None:
+        """Return when a thread expires that is opened at this moment; None if it does not."""
+        return None if self.thread_hours is None else at + timedelta(hours=self.thread_hours)
 
     def expiry(self, kind: str, at: datetime) -> datetime | None:
         """Return when a memory of a kind expires that was said at this moment; None if it does not."""
@@ -308,16 +319,23 @@ def external_link(owner: Owner, type_: RecordType, external_id: str) -> UUID:
 R = TypeVar("R", bound="Record")
 
 
-#: The types whose records may expire. A key expires, too, and stays in the lists.
-EXPIRING = frozenset({RecordType.MEMORY, RecordType.EPISODE, RecordType.THREAD})
+#: The types whose records are gone when they expire. A key expires, too, and stays in the lists.
+EXPIRING = frozenset({RecordType.MEMORY, RecordType.EPISODE})
+#: Those that are out of sight, but not erased: threads, and with them their messages.
+_PUT_AWAY = frozenset({RecordType.THREAD, RecordType.MESSAGE})
 
 
 def expired(record: Record | None, at: datetime | None) -> bool:
-    """True if a record's time to be kept was over at a moment."""
-    if record is None or at is None or record.type not in EXPIRING:
+    """True if a record's time to be kept, or to be read, was over at a moment."""
+    if record is None or at is None or not (record.type in EXPIRING or record.type in _PUT_AWAY):
         return False
     end = getattr(record, "expires_at", None)
     return end is not None and end <= at
+
+
+def gone(record: Record | None, at: datetime | None) -> bool:
+    """True if a record has expired and is not a thread's, which explanations, forgetting and formation still see."""
+    return expired(record, at) and record is not None and record.type in EXPIRING
 
 
 class Record(Value):

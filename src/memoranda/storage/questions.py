@@ -78,6 +78,8 @@ class ThreadEnd:
     agent: str | None
     #: The last place that was ever given out in it.
     tail: int
+    #: When it expires, in microseconds; None if it does not.
+    expires: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,14 +95,14 @@ def _columns(record: Record) -> _Columns:
         since = record.valid_from or (record.observed_at if record.supersedes else None)
         return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.ends_at)
     status = "withdrawn" if record.withdrawn else None
+    ends = getattr(record, "expires_at", None)
     if isinstance(record, Message):
-        return _Columns(record.thread, record.seq, record.role, status, record.observed_at)
+        return _Columns(record.thread, record.seq, record.role, status, record.observed_at, None, ends)
     if isinstance(record, Episode):
-        return _Columns(
-            record.thread, 0, record.outcome.value, status, record.started_at, None, record.expires_at
-        )
+        return _Columns(record.thread, 0, record.outcome.value, status, record.started_at, None, ends)
     if isinstance(record, Thread):
-        return _Columns(record.id, 0, record.agent, status or record.status.value, record.started_at)
+        status = status or record.status.value
+        return _Columns(record.id, 0, record.agent, status, record.started_at, None, ends)
     return _Columns(None, 0, None, status, record.recorded_at)
 
 
@@ -220,7 +220,9 @@ class _Shape:
 
 _time, _judged, _cut = datetime.fromisoformat, Feedback.model_validate, _values(Span)
 _SHAPES = {
-    "message": _Shape(Message, thread=UUID, observed_at=_time, trust=Trust, feedback=_judged, removed=_cut),
+    "message": _Shape(
+        Message, thread=UUID, observed_at=_time, expires_at=_time, trust=Trust, feedback=_judged, removed=_cut
+    ),
     "memory": _Shape(
         Memory,
         cardinality=Cardinality,

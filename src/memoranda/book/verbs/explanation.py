@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -9,10 +10,10 @@ from memoranda.errors import NotFound
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Episode
+from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.passages import source_of
 from memoranda.model.query import Filter, Source, Why
-from memoranda.model.records import WHOLE, Owner, Record, RecordType, View
+from memoranda.model.records import WHOLE, Owner, Record, RecordType, View, with_expired
 from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.ports import Records
 from memoranda.storage.episode_links import EpisodeLinks, threads_of
@@ -29,7 +30,7 @@ async def explain(
     records: Records, owner: Owner, view: View, id: UUID, cursor: str | None = None, limit: int = 100
 ) -> Why:
     """Return a record with a page of its sources, and its history."""
-    found = await records.get(owner, view, [id])
+    found = await _with_threads(records, owner, view, [id])
     if id not in found:
         raise NotFound(f"this view can see no record with the id {id}")
     record = await with_source_episode(records, owner, view, found[id])
@@ -37,6 +38,16 @@ async def explain(
     sources = await _sources(records, owner, view, record, ids, {id}, _DEPTH)
     history = tuple(await records.history(owner, view, id))
     return Why(record, sources, history, _count(record), more)
+
+
+async def _with_threads(
+    records: Records, owner: Owner, view: View, ids: Sequence[UUID]
+) -> dict[UUID, Record]:
+    """Return these records as the view sees them, also threads and messages that have expired."""
+    found = await records.get(owner, view, ids)
+    missing = [id for id in ids if id not in found]
+    past = await records.get(owner, with_expired(view), missing) if missing else {}
+    return found | {id: record for id, record in past.items() if isinstance(record, (Thread, Message))}
 
 
 async def with_source_episode(records: Records, owner: Owner, view: View, record: Record) -> Record:
@@ -102,7 +113,7 @@ async def _sources(
     if not wanted or not depth:
         return ()
     found = []
-    visible = await records.get(owner, view, wanted)
+    visible = await _with_threads(records, owner, view, wanted)
     for source in visible.values():
         inner = await _sources(records, owner, view, source, _listed(source), seen | {source.id}, depth - 1)
         found.append(source_of(source, inner))

@@ -63,7 +63,7 @@ def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
     record = None if kept is None else kept.record()
     if kept is None or not isinstance(record, Thread) or record.withdrawn:
         return None
-    return q.ThreadEnd(record.audience, record.agent, kept.tail)
+    return q.ThreadEnd(record.audience, record.agent, kept.tail, kept.now.row.valid_to)
 
 
 def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:

@@ -11,7 +11,7 @@ from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Write
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import COMMITMENT, Owner, Record, View, expired
+from memoranda.model.records import COMMITMENT, Owner, Record, View, gone
 from memoranda.model.values import micros
 from memoranda.ports import Scan
 from memoranda.storage import StoredRow
@@ -144,7 +144,7 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     kept = era.seen(view, id)
     if kept is None:
         return []
-    if expired(kept.record(), view.at):
+    if gone(kept.record(), view.at):
         return []
     told = _told(era, view, {v.row.version: kept.record(v) for v in kept.versions if v.row.body})
     return [

@@ -69,7 +69,7 @@ async def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
     row = await on.one("end_of", on.no, question.thread.bytes)
     if row is None:
         return None
-    return q.ThreadEnd(audience_of(*row[:3]), row[3], row[4])
+    return q.ThreadEnd(audience_of(*row[:3]), row[3], row[4], row[6])
 
 
 async def _count_active(on: Session, _: q.CountActive) -> int:

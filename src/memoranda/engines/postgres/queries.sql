@@ -224,7 +224,7 @@ SELECT count(*) FROM records AS r
 WHERE r.owner = :owner AND r.shelf = ANY(:shelves::bigint[]) AND r.type = ANY(:types::text[]) AND {conditions}
 
 -- name: end_of
-SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no
+SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no, r.valid_to
 FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf
 WHERE r.owner = ? AND r.id = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
 

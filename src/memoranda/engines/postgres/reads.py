@@ -12,7 +12,7 @@ from memoranda.engines.postgres.server.session import Answers, Row, Session
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import Audience, Owner, Record, RecordType, View, expired
+from memoranda.model.records import Audience, Owner, Record, RecordType, View, gone
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
@@ -188,7 +188,7 @@ async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersi
         found.append(q.SeenVersion(version, position, audience, None))
         if body:
             records[version] = decode(type_, id, owner, audience, version, recorded_at, body)
-    if found and expired(records.get(found[-1].version), question.view.at):
+    if found and gone(records.get(found[-1].version), question.view.at):
         return []
     told = await _told(on, owner, question.view, records)
     return [one._replace(record=told.get(one.version)) for one in found]

@@ -54,7 +54,7 @@ def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
         return None
     audience = audience_of(*row[:3])
     on.shelves[audience] = row[5], row[6]
-    return q.ThreadEnd(audience, row[3], row[4])
+    return q.ThreadEnd(audience, row[3], row[4], row[7])
 
 
 def _count_active(on: Session, _: q.CountActive) -> int:

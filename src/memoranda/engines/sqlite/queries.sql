@@ -146,7 +146,7 @@ SELECT count(*) FROM records AS r
 WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND {conditions}
 
 -- name: end_of
-SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no, s.mark
+SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no, s.mark, r.valid_to
 FROM records AS r JOIN shelves AS s ON s.no = r.shelf
 WHERE r.id = ? AND r.owner = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
 

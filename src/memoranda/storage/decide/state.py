@@ -24,8 +24,8 @@ from memoranda.model.ledger import (
 )
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
-from memoranda.model.records import Owner, Record, expired, owner_digest_parts
-from memoranda.model.values import keyed, operation_key
+from memoranda.model.records import Owner, Record, gone, owner_digest_parts
+from memoranda.model.values import keyed, micros, operation_key
 from memoranda.storage.questions import EndOf, Holders, Load, ThreadEnd
 from memoranda.storage.use_case import Deciding, ask
 
@@ -206,7 +206,7 @@ class BatchState:
         """Return a record if the batch's view may see it, else None."""
         yield from self.fetch((id,))
         record = self.current(id)
-        if record is None or record.withdrawn or expired(record, self.batch.at):
+        if record is None or record.withdrawn or gone(record, self.batch.at):
             return None
         if not record.audience.readable_by(self.batch.view):
             return None
@@ -250,7 +250,7 @@ class BatchState:
         """Add a new record; raise ``Conflict`` if its id exists."""
         if self.current(record.id) is not None:
             raise Conflict(f"id: {record.id} is given twice or exists already; let the book make ids")
-        if expired(record, self.batch.at):
+        if gone(record, self.batch.at):
             raise InvalidInput("expires_at: it has passed; give a later moment", field="expires_at")
         if record.owner is not self.batch.owner:
             record = record.changed(owner=self.batch.owner)
@@ -325,7 +325,8 @@ class BatchState:
         if end is None:
             made = self.current(thread)
             if isinstance(made, Thread) and self.made(thread):
-                end = ThreadEnd(made.audience, made.agent, 0)
+                ends = None if made.expires_at is None else micros(made.expires_at)
+                end = ThreadEnd(made.audience, made.agent, 0, ends)
             else:
                 end = yield from ask(EndOf(thread))
             if end is None or not end.audience.readable_by(self.batch.view):

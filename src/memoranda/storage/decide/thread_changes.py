@@ -31,8 +31,8 @@ from memoranda.model.messages import (
     ToolCall,
     WholeCall,
 )
-from memoranda.model.records import Audience, Limits, Record, lowest, narrowest
-from memoranda.model.values import new_id, refused
+from memoranda.model.records import Audience, Limits, Record, expired, lowest, narrowest
+from memoranda.model.values import moment, new_id, refused
 from memoranda.storage.decide.external_ids import refuse_taken
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_case import Deciding
@@ -111,6 +111,10 @@ def open_thread(state: BatchState, change: OpenThread) -> Deciding[None]:
             field="audience",
         )
     held = yield from state.holder(thread)
+    if held is not None and expired(held, state.batch.at):
+        # Its name is free for another thread.
+        state.put(held.changed(name=None), Verb.SET)
+        held = None
     if held is None:
         state.make(thread, Verb.OPEN)
     elif held.audience.readable_by(state.batch.view):
@@ -125,6 +129,9 @@ def append(state: BatchState, change: Append) -> Deciding[None]:
     end = yield from state.end_of(thread)
     if end is None:
         raise NotFound(f"thread: no thread {thread} that this view may see")
+    ends = None if end.expires is None else moment(end.expires)
+    if ends is not None and ends <= state.batch.at:
+        raise NotFound(f"thread: {thread} has expired; open another one")
     for message, terms in zip(change.messages, change.terms, strict=True):
         said = message.changed(
             owner=state.batch.owner,
@@ -133,6 +140,7 @@ def append(state: BatchState, change: Append) -> Deciding[None]:
             audience=end.audience,
             agent=state.batch.view.agent or message.agent or end.agent,
             recorded_at=state.batch.at,
+            expires_at=ends,
         )
         state.make(said, Verb.APPEND, terms=terms)
 
