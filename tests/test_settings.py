@@ -79,7 +79,7 @@ async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: py
     ("variable", "words"),
     [
         ("MEMORANDA_LIMIT_BATCH", "did you mean MEMORANDA_LIMITS_BATCH"),
-        ("MEMORANDA_WORKER", "nothing reads this variable.*budgets, embedding, forming"),
+        ("MEMORANDA_WORKER", "nothing reads this variable.*budgets, embedding, forget, forming"),
         ("memoranda_retentoin_messages_days", "did you mean MEMORANDA_RETENTION_MESSAGES_DAYS"),
     ],
 )

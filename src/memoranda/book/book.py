@@ -26,6 +26,7 @@ from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.bulk_forgetting import BulkForgetting
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
+from memoranda.book.forgetting.hiding import Hiding
 from memoranda.book.forgetting.pending import ForgetSettings, PendingForgettings
 from memoranda.book.forgetting.verbs import Forgetting
 from memoranda.book.input import (
@@ -81,7 +82,7 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting, PendingForgettings):
+class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting, Hiding, PendingForgettings):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(

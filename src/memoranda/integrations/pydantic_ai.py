@@ -19,6 +19,7 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.context_requests import request_of
+from memoranda.book.forgetting.hiding import Hidden
 from memoranda.book.input import as_audience, as_owner, as_view
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
@@ -48,6 +49,8 @@ class _Run:
     thread: ThreadHandle | None = None
     #: The text of its context once it is built; every step of the run gets the same.
     context: str | None = None
+    #: What the model's calls have hidden.
+    hidden: list[Hidden] = field(default_factory=list)
     #: The run's own list of messages; the framework appends to it.
     messages: list[ModelMessage] = field(default_factory=list)
 
@@ -165,8 +168,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 applies_when: When it applies, where it does not always.
                 replaces: The id of a statement of yours that this one corrects; what you leave out stays as it was.
             """
-            run = self._own()
-            call = Call(ctx.run_id or "", ctx.tool_call_id or "", run.thread)
+            call = self._call(ctx)
             return await self._tools().remember(call, content, kind, key, audience, applies_when, replaces)
 
         async def recall(ctx: RunContext[AgentDepsT]) -> str:
@@ -182,12 +184,12 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             return await self._tools().search(query)
 
         async def forget(ctx: RunContext[AgentDepsT], key: str) -> str:
-            """Remove a statement for good, because the user asks for it.
+            """Take a statement out of the memory, because the user asks for it, and say what may still tell of it.
 
             Args:
                 key: The statement's key, or its id where it has none.
             """
-            return await self._tools().forget(key)
+            return await self._tools().forget(self._call(ctx), key)
 
         async def read_turns(ctx: RunContext[AgentDepsT], first: int, last: int) -> str:
             """Read earlier turns of this conversation word for word, where only a summary of them is shown.
@@ -196,9 +198,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 first: The number of the first turn to read; the conversation begins with 1.
                 last: The number of the last turn to read, at most 20 in one call.
             """
-            run = self._own()
-            call = Call(ctx.run_id or "", ctx.tool_call_id or "", run.thread)
-            return await self._tools().read_turns(call, first, last)
+            return await self._tools().read_turns(self._call(ctx), first, last)
 
         # The model is told of the widest audience only if the application allows it.
         remember.__doc__ = (remember.__doc__ or "").replace(
@@ -245,6 +245,11 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     def _tools(self) -> MemoryTools:
         scope = self._own().scope
         return MemoryTools(self.book, scope, self.most, self.order, self.strict, self.allow_global)
+
+    def _call(self, ctx: RunContext[AgentDepsT]) -> Call:
+        run = self._own()
+        said = None if ctx.prompt is None else clean(prompt_text(ctx.prompt))
+        return Call(ctx.run_id or "", ctx.tool_call_id or "", run.thread, said, run.hidden)
 
     def _runs(self) -> Runs:
         return Runs(self.book, frozenset(self.tools))
@@ -305,6 +310,9 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 run.thread = await thread_of(self.book, run.scope, ctx.conversation_id or ctx.run_id or "")
             runs, failed = self._runs(), error is not None
             kept = await runs.keep(run.thread, run.scope, ctx.run_id or "", messages, failed=failed)
+            if run.hidden:
+                # The user's wish, the calls and the answer may tell what was forgotten.
+                await self._tools().hide_since(Call(ctx.run_id or "", "", run.thread, None, run.hidden))
             if kept and self.closes:
                 await runs.close(run.thread, outcome="failed" if failed else "succeeded")
         except (MemorandaError, ValueError) as fault:

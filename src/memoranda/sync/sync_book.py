@@ -163,6 +163,7 @@ class SyncBook(SyncPart):
     find_traces = blocking(Book.find_traces)
     forget = blocking(Book.forget)
     forget_all = blocking(Book.forget_all)
+    hide = blocking(Book.hide)
     finish_forgetting = blocking(Book.finish_forgetting)
     redact = blocking(Book.redact)
     import_ = blocking(Book.import_)

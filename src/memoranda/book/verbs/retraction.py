@@ -55,6 +55,15 @@ class Retracting:
         following = self._follow(owner, {source, *receipt.ids(RecordType.MEMORY)}, faulty=True)
         return await _completed(receipt, following, named)
 
+    async def hidden(self, owner: Owner, receipt: Receipt, named: str) -> Receipt:
+        """After records were hidden, no line of agents' experience counts them as evidence; return the receipt."""
+        return await _completed(receipt, self._hidden(owner, receipt.position), named)
+
+    async def _hidden(self, owner: Owner, position: int) -> None:
+        entry = await self._entry(owner, position)
+        if entry is not None and FAULTY in entry.note and (ids := _noted(entry)):
+            await self._follow(owner, ids, faulty=True)
+
     async def undone(self, owner: Owner, receipt: Receipt, named: str) -> Receipt:
         """After an operation was undone, restore or withdraw its records as evidence of agents' experience.
 

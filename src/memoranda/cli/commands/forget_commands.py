@@ -53,6 +53,12 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
 )
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option(
+    "--finish",
+    type=int,
+    metavar="POSITION",
+    help="Erase what the operation at this position has hidden, as 'about' lists it, instead of IDs.",
+)
+@click.option(
     "--everything", is_flag=True, help="Erase all that the book holds of the owner; needs --as-owner."
 )
 @click.option("--backups", is_flag=True, help="Also rewrite the book's own backups without it.")
@@ -93,8 +99,10 @@ def forget_command(
         raise click.UsageError(
             "the owner is missing: give OWNER and IDs, or only --scrub to clear the book's files"
         )
-    if bool(how["everything"]) + bool(words) + (how["about"] is not None) != 1:
-        raise click.UsageError("give either IDs, --about or --everything")
+    if bool(how["everything"]) + bool(words) + (how["about"] is not None) + (how["finish"] is not None) != 1:
+        raise click.UsageError("give either IDs, --about, --everything or --finish")
+    if how["finish"] is not None and how["dry_run"]:
+        raise click.UsageError("--finish has no --dry-run: memoranda about lists what is hidden")
     done = session.run(_forget(session, party, words, who, yes, scrub, how))
     if (
         not session.print_json({**json_value(done.receipt), "rewritten": done.rewritten})
@@ -141,13 +149,17 @@ async def _forget(
 ) -> Forgotten:
     async with session.writing() as book:
         copies = await _copies(book) if how["backups"] else ()
-        planned, question = await _planned(session, book, party, words, who, copies, {**how, "yes": yes})
-        if how["dry_run"]:
-            return Forgotten(planned, ())
-        if question:
-            confirm(f"{question} This cannot be undone.", yes=yes)
-        wanted: dict[str, Any] = {"everything": True} if planned.plan is None else {"plan": planned.plan}
-        receipt = await book.forget(party, backups=how["backups"], **wanted, **who)
+        if how["finish"] is not None:
+            confirm(f"Erase what position {how['finish']} has hidden? This cannot be undone.", yes=yes)
+            receipt = await book.finish_forgetting(party, how["finish"], backups=how["backups"], **who)
+        else:
+            planned, question = await _planned(session, book, party, words, who, copies, {**how, "yes": yes})
+            if how["dry_run"]:
+                return Forgotten(planned, ())
+            if question:
+                confirm(f"{question} This cannot be undone.", yes=yes)
+            wanted: dict[str, Any] = {"everything": True} if planned.plan is None else {"plan": planned.plan}
+            receipt = await book.forget(party, backups=how["backups"], **wanted, **who)
         if scrub:
             cleared = await _scrubbed(book)
             receipt = replace(receipt, state=_state(cleared), pending_because=cleared.pending_because)
