@@ -42,7 +42,7 @@ def new_terms(records: Iterable[Record]) -> Deciding[list[tuple[Any, bytes]]]:
 def _unless_reworded(found: Mapping[UUID, Any], versions: Mapping[UUID, int]) -> Deciding[dict[UUID, Any]]:
     """Return passages without those whose text has changed since the given versions were read."""
     now = (yield from ask(u.RewordedAmong(list(found)))) if found else {}
-    return {id: key for id, key in found.items() if now.get(id, 1) == versions.get(id, now.get(id, 1))}
+    return {id: key for id, key in found.items() if id not in now or now[id] == versions.get(id, now[id])}
 
 
 def list_sets() -> Deciding[list[VectorSet]]:

@@ -11,6 +11,7 @@ import pytest
 from memoranda.errors import Conflict, Erased, InvalidInput, NotAllowed, NotFound, Stale
 from memoranda.model.changes import (
     FINISH_FORGETTING,
+    Confirm,
     Hide,
     Import,
     Job,
@@ -43,6 +44,7 @@ from memoranda.testing.builders import (
     vectors_of,
 )
 from memoranda.testing.suite import Suite
+from memoranda.text.terms import RULE
 
 HOME = "I live in Oslo."
 SAID = f"Good morning. {HOME} I like tea."
@@ -193,6 +195,14 @@ class RedactionSuite(Suite):
         assert await engine.put_vectors(SMALL, vectors_of(SMALL, said), {said: 2}) == 1
         assert await engine.lacking(SMALL, 10) == []
         assert (await engine.verify()).faults == ()
+
+    async def test_later_versions_of_a_statement_keep_their_vectors(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        await engine.begin_set(SMALL)
+        memory = await pen.remember("Likes tea")
+        await pen.write(Confirm(memory))
+        assert await engine.put_vectors(SMALL, vectors_of(SMALL, memory), {memory: 2}) == 1
+        assert await engine.put_terms(RULE, {memory: packed("Likes tea")}, {memory: 2}) == 1
 
     async def test_a_copy_of_the_book_loses_the_words_that_its_original_lost(self, engine: Engine) -> None:
         pen, ben = Pen(engine), Pen(engine, BEN)
