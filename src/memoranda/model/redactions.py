@@ -104,7 +104,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """The places where a fact is told: those that forgetting takes, those that it only lists, and those that may still tell of it."""
+    """Traces of a fact: a plan for forgetting it."""
 
     owner: Owner
     view: View

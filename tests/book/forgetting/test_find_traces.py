@@ -9,7 +9,7 @@ import pytest
 
 import memoranda
 from memoranda import Book, InvalidInput, NotFound
-from memoranda.book.forgetting.look import BESIDE, NOT_OWN, SOURCE
+from memoranda.book.forgetting.look import BESIDE, MADE, NOT_OWN, SOURCE
 from memoranda.model.memories import Memory
 from memoranda.model.redactions import SOMEBODY_ELSE, Traces
 from memoranda.model.values import new_id
@@ -148,6 +148,14 @@ async def test_titles_states_episodes_and_profiles_that_may_tell_it_are_named(bo
     found = await book.find_traces("ana", home, view="owner")
     named = {(trace.type.value, trace.text) for trace in found.still_tells if "Lisbon" in trace.text}
     assert {("thread", "A flat in Lisbon"), ("thread", "Lisbon"), ("episode", "It is in Lisbon.")} <= named
+
+
+async def test_what_was_made_from_a_text_that_may_tell_it_is_named_too(book: Book) -> None:
+    (message,) = await said(book, "Lisboa was the best move I ever made.")
+    await remembered(book, "Is happy by the sea", sources=[message])
+    home = await remembered(book, "Lives in Lisbon")
+    found = await book.find_traces("ana", home, view="owner")
+    assert {trace.text: trace.why for trace in found.still_tells}["Is happy by the sea"] == MADE
 
 
 async def test_an_agent_may_take_only_what_it_may_forget_and_is_told_of_the_rest(book: Book) -> None:

@@ -191,6 +191,19 @@ async def test_another_fact_in_the_same_sentence_keeps_its_memory(book: Book) ->
     assert await told(book) == {"I am allergic to nuts.", "Is allergic to nuts"}
 
 
+async def test_memories_and_episodes_with_a_sentence_that_tells_it_go_and_others_stay(book: Book) -> None:
+    home = await remembered(book, "Lives in Lisbon", key="home")
+    await remembered(book, "Has lived in Lisbon with two cats")
+    await remembered(book, "Sister Mia lives in Lisbon", subject="Mia")
+    await remembered(book, "Lived in Lisbon before Porto", key="home", agent="other", audience="self")
+    for summary in ("Rented a flat. The user lives in Lisbon now.", "Bought tea."):
+        await book.episodes.record("ana", goal="Help", summary=summary, outcome="succeeded", view="owner")
+    await book.forget("ana", home, view="owner")
+    assert await told(book) == {"Sister Mia lives in Lisbon", "Lived in Lisbon before Porto"}
+    episodes = await book.list("ana", types="episode", view="owner")
+    assert [record.summary for record in episodes.records] == ["Bought tea."]  # type: ignore[attr-defined]
+
+
 async def test_a_part_of_a_message_is_taken_out_by_its_place(book: Book) -> None:
     (message,) = await said(book, "Hi! I live in Lisbon. Bye.")
     receipt = await book.redact("ana", message, 4, 22, view="owner")

@@ -92,6 +92,11 @@ def test_only_the_clause_goes_if_the_rest_of_the_sentence_can_stand_alone(said: 
         ),
         ("Vive en Lisboa", "Vivo en Lisboa y soy alérgica. Mi hermana vive en Lisboa.", "soy alérgica. Mi hermana vive en Lisboa."),
         ("Habite à Lyon", "J'habite à Lyon, et j'ai un chien. Ma sœur habite à Lyon.", "j'ai un chien. Ma sœur habite à Lyon."),
+        (
+            "El usuario paga 950 euros de hipoteca al mes.",
+            "Si pagas 950 euros de hipoteca al mes, te quedan 1.100. Bien.",
+            "Bien.",
+        ),
         ("住在北京", "我叫小明。我住在北京。我喜欢茶。", "我叫小明。我喜欢茶。"),
     ],
 )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Forgetting of facts: finding where they are told, showing a plan, and taking them out."""
+"""Traces of facts, and the verbs that forget them."""

@@ -36,13 +36,14 @@ from memoranda.text.similarity import same_statement
 SOURCE: Final = "a source of it, in other words"
 BESIDE: Final = "beside a part that goes"
 NEAR: Final = "near in meaning"
+MADE: Final = "made from a text that may tell it"
 NOT_OWN: Final = "another agent's, which this view may not change"
 _PAGE: Final = 1000
 #: Characters of a text that are shown.
 _SHOWN: Final = 300
 #: Texts that are named in all, and by the rules that say least.
 _MOST: Final = 100
-_MOST_BY: Final = {RELATED: 30, BESIDE: 40, NEAR: 20}
+_MOST_BY: Final = {RELATED: 30, BESIDE: 40, NEAR: 20, MADE: 30}
 #: A sentence less likely than this tells nothing of a fact if it says what another statement says.
 _WEAK: Final = 0.4
 #: Messages whose neighbours are looked at, and so many turns on either side.
@@ -92,6 +93,8 @@ class Look:
     places: dict[UUID, tuple[UUID, int]] = field(default_factory=dict)
     _later: list[Record] = field(default_factory=list)
     _likeness: Likeness | None = None
+    #: The threads of the messages that are named.
+    _threads_of: dict[UUID, UUID] = field(default_factory=dict)
 
     async def through(self, nearest: Nearest | None) -> None:
         """Look through everything that the view sees."""
@@ -127,7 +130,7 @@ class Look:
             else:
                 if isinstance(record, Episode):
                     self._take(fact, record, [record.goal, record.summary], self.same)
-                self._add(record, likeness, _texts_of(record))
+                self._later.append(record)
         await self._beside(fact)
         await self._near(nearest)
         self._likeness = likeness
@@ -139,9 +142,16 @@ class Look:
         """
         assert self._likeness is not None
         earlier = {memory.id for memory in self.earlier}
+        told = {trace.id for trace in self.found if trace.why not in (BESIDE, RELATED)}
+        threads = {self._threads_of[id] for id in told if id in self._threads_of}
         for record in self._later:
-            if record.id not in earlier:
-                self._add(record, self._likeness, _texts_of(left.get(record.id, record)))
+            if record.id in earlier or record.id in gone:
+                continue
+            now = left.get(record.id, record)
+            self._add(record, self._likeness, _texts_of(now))
+            for text in _made_of(now, told, threads):
+                if words_of(text):
+                    self._name(record, text, Likely(0.28, MADE))
         return self._named(gone)
 
     def _compare(self, memories: Iterable[Memory]) -> None:
@@ -199,7 +209,7 @@ class Look:
     def _rest(
         self, fact: Fact, message: Message, likeness: Likeness, covered: list[tuple[int, int]], *, taken: bool
     ) -> None:
-        """Name sentences that stay in a message and may tell the fact, or stand beside a part that goes."""
+        """Name sentences of a message that may tell the fact, or stand beside a part to take."""
         for start, end in sentence_places(message.content):
             if any(start < last and first < end for first, last in covered):
                 continue
@@ -225,6 +235,8 @@ class Look:
                 self._name(record, text, likely)
 
     def _name(self, record: Record, text: str, likely: Likely) -> None:
+        if isinstance(record, Message):
+            self._threads_of[record.id] = record.thread
         self.found.append(Trace(record.id, record.type, _tidy(text), likely.why, likely.score))
 
     async def _beside(self, fact: Fact) -> None:
@@ -321,6 +333,23 @@ def _texts_of(record: Record) -> Iterator[str]:
         yield from _said_in([call.model_dump(mode="json") for call in record.tool_calls])
     elif isinstance(record, Overflow):
         yield from _said_in([one.call.model_dump(mode="json") for one in record.calls])
+
+
+def _made_of(record: Record, told: set[UUID], threads: set[UUID]) -> Iterator[str]:
+    """Yield the texts of a record that were made from messages that may tell a fact."""
+    if isinstance(record, Memory) and not told.isdisjoint(record.sources):
+        yield record.content
+    elif isinstance(record, ProfileDocument):
+        for name, value in record.body.items():
+            items = value if isinstance(value, list) and value else [value]
+            for item, grounds in zip(items, record.grounds_of(name), strict=False):
+                if not told.isdisjoint(grounds):
+                    yield f"{name}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}"
+    elif isinstance(record, Thread) and record.id in threads:
+        for text in _formed_texts(record):
+            yield from _sentences(text)
+    elif isinstance(record, Episode) and (record.thread in threads or not told.isdisjoint(record.sources)):
+        yield from (record.goal, *_sentences(record.summary))
 
 
 def _formed_texts(thread: Thread) -> Iterator[str]:

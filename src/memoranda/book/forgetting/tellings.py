@@ -31,6 +31,11 @@ from memoranda.text.terms import alternatives
 _OWNER: Final = frozenset(
     "user users user's nutzer nutzers nutzerin benutzer benutzers benutzerin usuario usuaria utilisateur utilisatrice".split()
 )
+#: Articles and the like, which say nothing even where the language of a short statement is not known.
+_SMALL: Final = frozenset(
+    "el la los las un una unos unas de del al en con por para y le les du des une à au aux l' d' der das den dem ein eine einen einem einer "
+    "im am zum zur von vom mit und".split()
+)
 #: A sentence tells a fact only if it has at least so many of its words.
 _LEAST: Final = 2
 #: Fields beside a value that say what the value is about, in calls and results of tools.
@@ -105,7 +110,7 @@ def common_beginning(words: Sequence[str]) -> str:
 
 def words_of(statement: str, names: Collection[str] = ()) -> Words:
     """Return the words of a statement without filler words, words for the owner and the owner's names."""
-    left_out = {*names, *OWNER_WORDS, *_OWNER}
+    left_out = {*names, *OWNER_WORDS, *_OWNER, *_SMALL}
     return tuple(
         (word, forms)
         for word, forms in words_with_forms(statement)

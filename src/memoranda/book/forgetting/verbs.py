@@ -65,7 +65,7 @@ class Forgetting:
         take: Iterable[str] = (),
         **who: Unpack[Who],
     ) -> Traces:
-        """Return the places where a fact is told: those that forgetting takes, those that it only lists, and those that may still tell of it.
+        """Return the traces of a fact: parts to take, parts that are only listed, and texts that may still tell it.
 
         ``id`` is a memory's; it is never searched for. ``about`` asks for the memory by words, such as "where I live"; if it
         may mean several, they are listed with their scores, and nothing else is looked for. ``take`` names listed parts of

@@ -198,7 +198,7 @@ async def _planned(
 
 
 def print_plan(printer: Printer, plan: Traces) -> None:
-    """Print a plan: the parts and records that go, the parts that are only listed, and texts that may still tell of it."""
+    """Print the parts and records to take, the parts that are only listed, and texts that may still tell the fact."""
     _print_lines(
         printer, "parts of messages that go:", [f"{_quoted(one.text)}  ({one.why})" for one in plan.spans]
     )

@@ -19,7 +19,7 @@ from memoranda.model.changes import (
     Undo,
 )
 from memoranda.model.ledger import Actor, Target, Verb
-from memoranda.model.messages import ThreadStatus
+from memoranda.model.messages import SummariseThread, ThreadStatus
 from memoranda.model.profiles import Key
 from memoranda.model.records import EVERYONE, WHOLE, Limits, Owner, OwnerKind, View
 from memoranda.model.values import new_id
@@ -386,3 +386,11 @@ class ErasureSuite(Suite):
                 await engine.erase(wrong, pen.tick())
         await engine.erase(replace(target, dry_run=False, expected=frozenset(would.ids)), pen.tick())
         assert {await at_a.find(tea), await pen.find(unseen), await at_a.find(seen)} == {None}
+
+    async def test_a_summary_is_emptied_without_a_message_that_goes(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        await pen.say(thread, "tea", "cake")
+        await pen.write(SummariseThread(thread, "Likes tea.", 2))
+        await engine.erase(Target(ANN, WHOLE, Actor("owner"), (), emptied=(thread,)), pen.tick())
+        assert ((await pen.read(thread)).summary, len(await pen.scan())) == ("", 3)
