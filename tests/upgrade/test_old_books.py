@@ -13,6 +13,7 @@ pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 import memoranda
 from memoranda import Book, Erased, NotFound, OperationReused
 from memoranda.model.memories import Memory
+from memoranda.model.profiles import ProfileDocument
 from memoranda.testing.embedder import StubEmbedder
 from tests.conftest import HandClock
 from tests.engines.postgres_server import Place
@@ -133,7 +134,12 @@ async def test_what_an_old_book_put_down_for_later_is_done(old: Old):
 
 
 async def test_profiles_and_episodes_of_an_old_book_are_there(old: Old):
+    shown = await old.book.profile.get("ana", agent="helper")
+    assert shown["name"] == "Ana" and "Boston" in shown["home"]
+    assert sum((await old.book.profile.bring_over()).values()) == 2
     assert await old.book.profile.get("ana", agent="helper") == {"name": "Ana", "home": "Boston"}
+    page = await old.book.list("ana", types="profile", view="owner")
+    assert [one.body for one in page if isinstance(one, ProfileDocument)] == [{}]
     (episode,) = await old.book.episodes(
         "ana", like="vegetarian restaurant", outcome="succeeded", agent="helper"
     )

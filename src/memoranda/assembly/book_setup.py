@@ -234,10 +234,11 @@ def _book(
 
     def former() -> Mapping[str, Handler]:
         # Formation is imported by the first job that needs it: most programs and commands open a book without one.
-        from memoranda.assembly.formation_setup import former_of, handlers  # noqa: PLC0415
+        from memoranda.assembly.formation_setup import bringing_over, former_of, handlers  # noqa: PLC0415
 
         settings = (given.limits, given.forming, given.budgets, given.secrets.mode)
-        return handlers(former_of(engine, finder, maker, models, who_forms, *settings, tenant, clock))
+        former = former_of(engine, finder, maker, models, who_forms, *settings, tenant, clock)
+        return handlers(former, bringing_over(engine, given.limits, given.secrets.mode, tenant, clock))
 
     kinds = (*FORMING, QUIET)
     work = {**upkeep(engine, clock, maker), **_when_needed(former, kinds)}

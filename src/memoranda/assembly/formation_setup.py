@@ -8,6 +8,8 @@ from typing import Final
 from memoranda.book.services import REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
+from memoranda.formation.bound_profiles import BoundProfiles
+from memoranda.formation.bound_upgrade import bring_over
 from memoranda.formation.budget import BudgetCheck, Budgets
 from memoranda.formation.close import Closer
 from memoranda.formation.extract.model_calls import ModelCalls
@@ -18,7 +20,7 @@ from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
 from memoranda.formation.task_summaries import TaskSummaries
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import FORM
+from memoranda.model.changes import FORM, Job
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
 from memoranda.ports import Clock, Engine, Finder, Models
@@ -90,9 +92,28 @@ def _parts(
     return door, reader, ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock, engine)
 
 
-def handlers(former: FormationRunner) -> dict[str, Handler]:
-    """Return the handlers of formation's jobs."""
-    return {FORM: former.form, REFORM: former.reform, QUIET: former.report_quiet}
+def handlers(former: FormationRunner, bringing: Handler) -> dict[str, Handler]:
+    """Return the handlers of formation's jobs; ``bringing`` is done before a thread is formed."""
+
+    def after(form: Handler) -> Handler:
+        async def handle(job: Job) -> None:
+            await bringing(job)
+            await form(job)
+
+        return handle
+
+    return {FORM: after(former.form), REFORM: after(former.reform), QUIET: former.report_quiet}
+
+
+def bringing_over(engine: Engine, limits: Limits, secrets: SecretsMode, tenant: str, clock: Clock) -> Handler:
+    """Return the handler that brings an owner's bound fields over from documents of an earlier version."""
+    door, bound = Door(engine, limits, clock, secrets), BoundProfiles(engine, tenant)
+
+    async def bring(job: Job) -> None:
+        if job.owner is not None:
+            await bring_over(engine, door, bound, job.owner)
+
+    return bring
 
 
 def _window_start(messages: Sequence[Message], budget: int) -> int:

@@ -34,6 +34,14 @@ def keyed(schemas: Mapping[str, HasBoundFields]) -> Filter:
     return Filter(types=_MEMORY, statuses=HELD, keys=keys, newest_first=True)
 
 
+def bound_by(schema: str, known: Schema | None) -> dict[str, FormationSchema]:
+    """Return a schema by its name, if fields of its documents are bound to keys; ``known`` is the tenant's, if it has one."""
+    from memoranda.formation.schemas.definitions import bound_schemas  # noqa: PLC0415
+
+    found = bound_schemas([] if known is None else [known])
+    return {schema: found[schema]} if schema in found else {}
+
+
 class BoundProfiles:
     """Reads the profiles of a tenant's owners with the values of their bound fields."""
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 from uuid import UUID
@@ -27,7 +28,7 @@ from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.errors import Conflict, HasDependents, InvalidInput
-from memoranda.formation.bound_profiles import keyed
+from memoranda.formation.bound_profiles import bound_by, keyed
 from memoranda.model.changes import Expect, PutNamed, RevokeKey, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
@@ -51,7 +52,7 @@ from memoranda.model.values import new_id, refused
 # The rules of schemas are imported by the calls that need them: most programs open a book without one.
 if TYPE_CHECKING:
     from memoranda.book.field_edits import FieldEdit
-    from memoranda.formation.schemas.definitions import DocumentReport, FormationSchema
+    from memoranda.formation.schemas.definitions import DocumentReport
 
 _log = logging.getLogger("memoranda.schemas")
 N = TypeVar("N", Agent, Schema, Key)
@@ -93,7 +94,7 @@ class Profiles(RecordVerbs):
         self, owner: str | Owner, schema: str, known: Schema | None, who: Who
     ) -> list[ProfileDocument]:
         party, view, now = as_owner(owner, self._services.tenant), as_view(who), self._services.door.clock()
-        found = await self._services.bound.of_owner(party, view, now, schemas=_bound(schema, known))
+        found = await self._services.bound.of_owner(party, view, now, schemas=bound_by(schema, known))
         if not found:
             of_profiles = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}))
             await log_narrow_view(self._services.engine, party, view, of_profiles, "profile")
@@ -155,6 +156,18 @@ class Profiles(RecordVerbs):
         request = ["put profile", schema, dict(body), str(audience)]
         return await self._apply(held, leaving, view, request, operation)
 
+    async def bring_over(self, owner: str | Owner | None = None) -> dict[str, int]:
+        """Move bound fields that an earlier version stored in documents, of one or all owners, to memories; return counts.
+
+        Reads show the right value before. Formation does the same for the owner of each thread that it forms.
+        """
+        from memoranda.formation.bound_upgrade import bring_over  # noqa: PLC0415
+
+        on, total = self._services, Counter[str]()
+        for party in await on.engine.owners(on.tenant) if owner is None else [owner]:
+            total += await bring_over(on.engine, on.door, on.bound, as_owner(party, on.tenant))
+        return dict(total)
+
     async def _edit(
         self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
     ) -> ProfileDocument:
@@ -172,7 +185,7 @@ class Profiles(RecordVerbs):
         from memoranda.book.field_edits import FieldEdit  # noqa: PLC0415
 
         known = await Named(self._services, Schema).get(edit.schema_name)
-        bound = _bound(edit.schema_name, known)
+        bound = bound_by(edit.schema_name, known)
         stored = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
         asked = [Scan(edit.owner, view, stored, None, 1)]
         asked += [Scan(edit.owner, view, keyed(bound), None, 1000)] if bound else []
@@ -216,14 +229,6 @@ class Profiles(RecordVerbs):
             raise errors[0]
         changes = held.changes(leaving, self._services.door.limits)
         return await self._services.write(edit.owner, view, changes, request, operation)
-
-
-def _bound(schema: str, known: Schema | None) -> dict[str, FormationSchema]:
-    """Return a schema by its name, if fields of its documents are bound to keys."""
-    from memoranda.formation.schemas.definitions import bound_schemas  # noqa: PLC0415
-
-    found = bound_schemas([] if known is None else [known])
-    return {schema: found[schema]} if schema in found else {}
 
 
 @spelled_out

@@ -20,7 +20,9 @@ from memoranda.cli.health_checks import Check
 from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import readers_of
+from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session
+from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, NO_ROOM, Job, JobState
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner
@@ -28,6 +30,8 @@ from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 
 _MOUNTS = Path("/proc/mounts")
+#: So many owners are looked at for fields of their profiles.
+_SURVEYED = 1_000
 #: So many threads that wait for room are named.
 _NAMED = 10
 _STYLES = {"ok": "good", "note": "", "warning": "warning"}
@@ -88,6 +92,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
         who = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
         checks.append(formation(Forming(forming, *who), utc_now()))
+        checks.append(await _of_fields(book))
         checks += _without_room([job for job in forming if job.state is JobState.WAITING])
         checks += _hidden([job for job in jobs if session.whole or _is_of(book, job)])
         checks += health_checks.meaning(facts.details["vectors"])
@@ -95,6 +100,22 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
             return facts, checks + health_checks.server_checks(await book.engine.examine())
         checks.append(health_checks.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)
+
+
+async def _of_fields(book: Book) -> Check:
+    """Count the bound fields of profiles that documents of an earlier version hold, and those that show nothing."""
+    from memoranda.formation.bound_upgrade import survey  # noqa: PLC0415
+
+    bound, now = BoundProfiles(book.engine, book.tenant), utc_now()
+    owners = (await book.engine.owners(book.tenant))[:_SURVEYED]
+    found = [await survey(book.engine, bound, owner, now) for owner in owners]
+    waiting, silent = (sum(counts) for counts in zip(*found, strict=True)) if found else (0, 0)
+    told = f"{counted(silent, 'memory has', 'memories have')} the key of a field and no value that fits it"
+    if waiting:
+        left = f"{counted(waiting, 'field is', 'fields are')} stored as in an earlier version; {told}"
+        advice = "forming an owner's thread moves them to memories; all at once: book.profile.bring_over()"
+        return Check("bound fields", "note", left, advice)
+    return Check("bound fields", "note" if silent else "ok", told if silent else "each is held by its memory")
 
 
 def _is_of(book: Book, job: Job) -> bool:

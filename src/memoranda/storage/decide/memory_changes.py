@@ -297,7 +297,9 @@ def amend(state: BatchState, change: Amend) -> Deciding[None]:
         yield from _amend_episode(state, change)
         return
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
-    unknown = sorted(set(change.fields) - _AMENDABLE)
+    # Upkeep gives a memory the value of the field that it holds.
+    also = {"data"} if state.batch.actor.kind == "system" else set()
+    unknown = sorted(set(change.fields) - _AMENDABLE - also)
     if unknown:
         raise InvalidInput(
             f"{unknown[0]}: this field cannot be amended; remember a new statement that supersedes this one",
