@@ -79,6 +79,8 @@ class Outcome:
 async def judge(filled: FilledBook) -> Outcome:
     """Forget the fact of a case, read everything, and return what is still told."""
     case = filled.case
+    # A book in use has vectors, which are made in the background; without an embedder this does nothing.
+    await filled.book.embed()
     before, asked_before = await filled.records(), await filled.context()
     receipt = await filled.book.forget(filled.owner, filled.memory, view="owner")
     after, asked_after = await filled.records(), await filled.context()

@@ -209,7 +209,7 @@ class Look:
     def _rest(
         self, fact: Fact, message: Message, likeness: Likeness, covered: list[tuple[int, int]], *, taken: bool
     ) -> None:
-        """Name sentences of a message that may tell the fact, or stand beside a part to take."""
+        """Name sentences of a message that may tell the fact or are next to a part to take."""
         for start, end in sentence_places(message.content):
             if any(start < last and first < end for first, last in covered):
                 continue
