@@ -143,7 +143,8 @@ def test_errors_are_one_line_with_a_code_of_their_own(shell: Shell) -> None:
         (("remember", "ana", ""), 2, "content"),
         (("remember", "ana", "x", "--kind", "gossip"), 2, "gossip"),
         (("get", "ana", "0190b4f8-0000-7000-8000-000000000000"), 3, "no record"),
-        (("get", "ana", "nonsense"), 2, "nonsense"),
+        (("get", "ana", "nonsense"), 3, "nonsense"),
+        (("get", "ana", " "), 2, "not a valid id"),
         (("list", "ana", "--status", "bogus"), 2, "bogus"),
         (("dance",), 2, "dance"),
     ):

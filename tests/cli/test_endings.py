@@ -132,7 +132,7 @@ def test_a_closed_stream_does_not_keep_a_command_from_its_work(shell: Shell, clo
     done = shell.line("remember ana 'Keeps bees'", closed)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Keeps bees" in shell.remembered()
-    assert shell.line("get ana nonsense", closed).returncode == 2
+    assert shell.line("get ana nonsense", closed).returncode == 3
     assert shell.run("verify").returncode == 0
 
 

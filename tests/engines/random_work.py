@@ -210,6 +210,7 @@ class World:
             pinned=dice.rarely(),
             valid_from=dice.pick((None, None, START)),
             supersedes=dice.pick(((), (), (self.some(dice, owner, "memory"),))),
+            external_id=dice.pick((None, None, None, "m1", "m2")),
             id=self.some(dice, owner, "memory", "thread") if dice.rarely(30) else self.fresh(),
         )
         audience = dice.pick((None, None, None, EVERYONE, GROUPS, FOR_A))

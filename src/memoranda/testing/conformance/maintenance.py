@@ -53,7 +53,9 @@ async def a_full_life(pen: Pen) -> None:
     thread = await pen.open(name="order 7", agent="a", audience=FOR_A)
     said = await pen.say(thread, "tea", "cake", "rum", "ale")
     await pen.write(SetThread(thread, {"title": "lunch"}))
-    tea = await pen.remember("likes tea", key="drink", sources=said[:2], agent="a", audience=FOR_A)
+    tea = await pen.remember(
+        "likes tea", key="drink", sources=said[:2], agent="a", audience=FOR_A, external_id="m-1"
+    )
     gin = await pen.write(
         pen.remembering("likes gin", key="drink", agent="a"), operation="gin", request=b"gin"
     )
@@ -73,7 +75,7 @@ async def a_full_life(pen: Pen) -> None:
     await pen.write(replace(likes, set={"likes": ["tea", "gin"]}, sources=said[2:3]))
     await pen.write(AddExperience(a_line(pen.owner, "ask first", [(pen.owner, shared)])))
     await pen.write(PutNamed(Agent(id=new_id(), owner=pen.owner, name="waiter", settings={"a": 1})))
-    episode = an_episode(pen.owner, "book a table")
+    episode = an_episode(pen.owner, "book a table", external_id="ep-1")
     await pen.write(
         CloseThread(thread, ThreadStatus.COMPLETED, {"ok": True}, episode, packed(episode.passage_text()))
     )
