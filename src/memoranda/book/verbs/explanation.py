@@ -51,7 +51,7 @@ async def _with_threads(
 
 
 async def with_source_episode(records: Records, owner: Owner, view: View, record: Record) -> Record:
-    """Return a memory with the episode, as far as this view sees it, that tells of where it comes from; others as they are."""
+    """Return a memory with its ``source_episode``, if this view sees one; other records are returned unchanged."""
     if not isinstance(record, Memory) or not (record.thread or record.sources):
         return record
     there = await records.get(owner, view, record.sources) if record.sources else {}

@@ -23,9 +23,8 @@ from memoranda.model.messages import Episode, Thread
 from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
-from memoranda.storage.decide.external_ids import refuse_taken
 from memoranda.storage.decide.narrowing import narrow_with
-from memoranda.storage.decide.protection import audience_of, protected, protected_from_act
+from memoranda.storage.decide.protection import audience_of, protected, protected_from_act, refuse_taken
 from memoranda.storage.decide.source_lists import (
     some_at_a_time,
     sources_among,

@@ -26,7 +26,7 @@ from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, p
 from memoranda.model.records import Record
 from memoranda.model.unlisted import are_counted, unlisted_of
 from memoranda.model.values import comparable
-from memoranda.storage.decide.external_ids import external_holder
+from memoranda.storage.decide.protection import external_holder
 from memoranda.storage.decide.redaction import Removed, quotes_left
 from memoranda.storage.decide.source_lists import Lost, with_groups, with_short_lists, with_short_past
 from memoranda.storage.decide.state import BatchState

@@ -1,14 +1,24 @@
-"""Decides who reads a new statement, and which statements a change of lower trust leaves alone."""
+"""Decides who reads a new statement, which statements lower trust leaves alone, and if an external id is taken."""
 
 from __future__ import annotations
 
-from memoranda.errors import InvalidInput
+from memoranda.errors import Conflict, InvalidInput
 from memoranda.model.changes import Remember
-from memoranda.model.memories import Memory
-from memoranda.model.records import EVERYONE, STRANGERS, Audience, Record, Trust, lowest, narrowest
+from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.messages import Episode
+from memoranda.model.records import (
+    EVERYONE,
+    STRANGERS,
+    Audience,
+    Record,
+    Trust,
+    external_link,
+    lowest,
+    narrowest,
+)
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.decide.strangers import is_from_strangers
-from memoranda.storage.questions import EntriesAt, PositionsTouching
+from memoranda.storage.questions import EntriesAt, PositionsTouching, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -80,3 +90,45 @@ def audience_of(state: BatchState, change: Remember, trust: Trust, grounds: list
             "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
         )
     return change.audience
+
+
+def external_id_of(record: Record) -> str | None:
+    """Return the caller's own id of a record; None if it has none, or if its creation was undone."""
+    if not isinstance(record, (Memory, Episode)) or record.withdrawn:
+        return None
+    undone = isinstance(record, Memory) and record.status is MemoryStatus.UNDONE
+    return None if undone else record.external_id
+
+
+def external_holder(state: BatchState, record: Record) -> Deciding[Record | None]:
+    """Return the other record of this type and audience that has the same external id; None if there is none."""
+    own = external_id_of(record)
+    if own is None:
+        return None
+    written = {put.record.id: put.record for put in state.puts()}
+    stored = yield from ask(RestingOn((external_link(state.batch.owner, record.type, own),)))
+    there = {other.id: other for other in stored if other.owner == state.batch.owner} | written
+    for id, other in there.items():
+        same = (other.type, external_id_of(other), other.audience) == (record.type, own, record.audience)
+        if same and id != record.id:
+            return other
+    return None
+
+
+def refuse_taken(state: BatchState, record: Record, at: str = "external_id") -> Deciding[None]:
+    """Raise ``Conflict`` if another record of this type and audience has the same external id."""
+    other = yield from external_holder(state, record)
+    if other is None:
+        return
+    named = (
+        f"{other.type.value} {other.id}" if other.audience.readable_by(state.batch.view) else "another record"
+    )
+    raise Conflict(
+        f"{at}: {named} has the external id {external_id_of(record)!r} there; choose another one, or correct that record"
+    )
+
+
+def check_external_ids(state: BatchState) -> Deciding[None]:
+    """Raise ``Conflict`` if a record that this batch writes has an external id that another record has now."""
+    for put in state.puts():
+        yield from refuse_taken(state, put.record, "position")

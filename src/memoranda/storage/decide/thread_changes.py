@@ -33,7 +33,7 @@ from memoranda.model.messages import (
 )
 from memoranda.model.records import Audience, Limits, Record, expired, lowest, narrowest
 from memoranda.model.values import moment, new_id, refused
-from memoranda.storage.decide.external_ids import refuse_taken
+from memoranda.storage.decide.protection import refuse_taken
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_case import Deciding
 

@@ -11,7 +11,7 @@ from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.records import Record, RecordType
-from memoranda.storage.decide.external_ids import check_external_ids
+from memoranda.storage.decide.protection import check_external_ids
 from memoranda.storage.decide.source_lists import as_it_was, sources_among
 from memoranda.storage.decide.state import BatchState, holders
 from memoranda.storage.questions import EntriesAt, InThread, PositionsTouching, RestingOn, VersionOf

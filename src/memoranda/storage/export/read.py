@@ -17,7 +17,7 @@ from memoranda.model.passages import Use
 from memoranda.model.records import Owner, Record, RecordType
 from memoranda.model.unlisted import are_counted
 from memoranda.model.values import Value, refused
-from memoranda.storage.decide.external_ids import external_id_of
+from memoranda.storage.decide.protection import external_id_of
 from memoranda.storage.export.forms import BookLine, EndLine, EntryLine, OwnerLine, UseLine, VersionLine
 from memoranda.storage.export.owner_data import LARGEST, Blank, BookDump, DumpedVersion, EndedEra, OwnerDump
 from memoranda.storage.rows import CLASS_OF
