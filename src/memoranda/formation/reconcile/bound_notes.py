@@ -131,7 +131,7 @@ def _field(operation: Mapping[str, Any]) -> str:
 
 
 def _only(grounds: Sequence[Sequence[UUID]]) -> UUID | None:
-    """Return the only source of a field, which is the memory that holds it; None if there is another number."""
+    """Return the memory that holds a field, its only source; None without one."""
     found = [id for entry in grounds for id in entry]
     return found[0] if len(found) == 1 else None
 

@@ -115,7 +115,7 @@ def counts(memory: Memory, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """What says the value of a field: a memory, or the stored document of a book of an earlier version."""
+    """The holder of a field: a memory, or the stored document of a book of an earlier version."""
 
     value: Any
     audience: Audience
@@ -129,7 +129,7 @@ class Holder:
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """What stands before what: pinned, then higher trust, then the narrower audience, then the newer."""
+        """The sort key of holders: pinned, then higher trust, then the narrower audience, then the newer."""
         readers = (_WIDTH.index(self.audience.kind), -len(self.audience.groups))
         return (
             self.pinned,
@@ -173,7 +173,7 @@ def holder_of(
     *,
     texts: bool = True,
 ) -> Holder | None:
-    """Return what says the value of a field, of all that a view sees; None if nothing does."""
+    """Return the holder of a field, of all that a view sees; None if there is none."""
     keyed = [memory for memory in memories if memory.key == schema.keys[field]]
     holders = [of_memory(schema, field, one, texts=texts) for one in keyed if counts(one, now)]
     stored = (document for document in documents if field in document.body)

@@ -23,7 +23,6 @@ from memoranda.model.messages import Episode, Thread
 from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
-from memoranda.storage.decide.narrowing import narrow_with
 from memoranda.storage.decide.protection import audience_of, protected, protected_from_act, refuse_taken
 from memoranda.storage.decide.source_lists import (
     some_at_a_time,
@@ -31,6 +30,7 @@ from memoranda.storage.decide.source_lists import (
     unlisted_sources,
     with_short_list,
 )
+from memoranda.storage.decide.source_retraction import narrow_with
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask

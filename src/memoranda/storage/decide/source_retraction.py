@@ -1,16 +1,17 @@
-"""Decides what a faulty source takes with it: retraction of everything derived from it alone."""
+"""Decides how everything derived from one source alone follows it: when it is faulty, and when it loses readers."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from uuid import UUID
 
-from memoranda.errors import InvalidInput
+from memoranda.errors import Conflict, InvalidInput
 from memoranda.model.changes import RetractSource
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Episode, Message
-from memoranda.model.records import Record, those_of
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.records import Audience, Record, those_of
 from memoranda.storage.decide.protection import protected_from_act
 from memoranda.storage.decide.source_lists import some_at_a_time, sources_among, unlisted_sources
 from memoranda.storage.decide.state import BatchState
@@ -20,6 +21,8 @@ from memoranda.storage.use_case import Deciding, ask
 
 #: In the note of an entry: the source that proved faulty.
 FAULTY = "faulty"
+#: The most records that an error names.
+_NAMED = 20
 _NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
 
 
@@ -127,3 +130,84 @@ def _any_held(state: BatchState, ids: Sequence[UUID], fallen: Container[UUID]) -
 def _held(record: Record) -> bool:
     """True if a record still counts as a source. A superseded statement does; a retracted one does not."""
     return not record.withdrawn and not (isinstance(record, Memory) and record.status in _NOT_HELD)
+
+
+def narrow_with(state: BatchState, memory: Memory, readers: Audience) -> Deciding[None]:
+    """Give the readers of a memory to everything that rests on it alone and has more readers, as far as the view sees.
+
+    Raise ``Conflict`` with the list of records for which that is impossible.
+    """
+    if memory.audience.within(readers, state.batch.view):
+        return
+    narrowed: dict[UUID, Record] = {memory.id: memory}
+    staying: dict[UUID, Record] = {}
+    wave = [memory.id]
+    while wave:
+        found: list[UUID] = []
+        for record in (yield from _wider(state, tuple(wave), readers)):
+            if record.id in narrowed:
+                continue
+            if (yield from _stands_otherwise(state, record, narrowed)):
+                staying[record.id] = record
+            else:
+                narrowed[record.id] = record
+                staying.pop(record.id, None)
+                found.append(record.id)
+        wave = found
+    del narrowed[memory.id]
+    stuck: list[Record] = []
+    for record in narrowed.values():
+        changed: Record = record.changed(audience=readers)
+        if (yield from _is_stuck(state, record, changed)):
+            stuck.append(record)
+        else:
+            state.put(changed, Verb.SHARE)
+    if stuck:
+        raise _refusal(stuck)
+    for id in staying:
+        state.ignore("grounded", id)
+
+
+def _wider(state: BatchState, ids: tuple[UUID, ...], readers: Audience) -> Deciding[list[Record]]:
+    """Return the owner's records that the view sees, that rest on one of these, and that others than ``readers`` read."""
+    view, found = state.batch.view, []
+    for record in (yield from ask(RestingOn(ids))):
+        if record.owner != state.batch.owner or record.withdrawn:
+            continue
+        yield from state.fetch((record.id,))
+        held = state.current(record.id)
+        if held is None or not held.audience.readable_by(view) or held.audience.within(readers, view):
+            continue
+        if (yield from sources_among(state, held, ids)):
+            found.append(held)
+    return found
+
+
+def _stands_otherwise(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
+    """True if a record has other sources too; of a profile, if every field has."""
+    if isinstance(record, ProfileDocument):
+        left = record.without(lambda _: fallen)
+        return left is not None and left.body == record.body
+    return (yield from still_bears(state, record, fallen))
+
+
+def _is_stuck(state: BatchState, record: Record, changed: Record) -> Deciding[bool]:
+    """True if a record cannot be given fewer readers: its thread or schema sets them, or it is not this view's to narrow."""
+    view = state.batch.view
+    if isinstance(record, ProfileDocument) or (isinstance(record, Episode) and record.thread is not None):
+        return True
+    if not isinstance(record, (Memory, Episode)) or not changed.audience.within(record.audience, view):
+        return True
+    if not (view.whole or record.agent == view.agent):
+        return True
+    holder = yield from state.holder(changed)
+    return holder is not None and holder.id != record.id
+
+
+def _refusal(stuck: list[Record]) -> Conflict:
+    listed = ", ".join(f"{record.type.value} {record.id}" for record in stuck[:_NAMED])
+    more = f" and {len(stuck) - _NAMED} more" if len(stuck) > _NAMED else ""
+    return Conflict(
+        f"audience: these rest on it alone and would keep more readers: {listed}{more}; retract or forget them first, or ask "
+        "with view='owner' if they are another agent's"
+    )
