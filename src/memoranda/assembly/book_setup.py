@@ -29,10 +29,10 @@ from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import EXPIRE, FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
+from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
 from memoranda.model.messages import TaskSummary
 from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
-from memoranda.model.values import Value, refused, utc_now
+from memoranda.model.values import EXPIRE, Value, refused, utc_now
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.models import NONE, ModelsSettings
 from memoranda.models import find as find_models

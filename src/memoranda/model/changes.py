@@ -43,8 +43,6 @@ FOLLOW = "follow"
 FORM = "form"
 #: The kind of the job that erases what was hidden, once it is due; its key is the position of the operation that hid it.
 FINISH_FORGETTING = "finish_forgetting"
-#: The kind of the job that erases what of one owner has expired; its key is the hour, and it is due at its end.
-EXPIRE = "expire"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"
 #: As many as are listed where one looks through all that there are, those that are due first.

@@ -319,25 +319,6 @@ def external_link(owner: Owner, type_: RecordType, external_id: str) -> UUID:
 R = TypeVar("R", bound="Record")
 
 
-#: The types whose records are gone when they expire. A key expires, too, and stays in the lists.
-EXPIRING = frozenset({RecordType.MEMORY, RecordType.EPISODE})
-#: Those that are out of sight, but not erased: threads, and with them their messages.
-_PUT_AWAY = frozenset({RecordType.THREAD, RecordType.MESSAGE})
-
-
-def expired(record: Record | None, at: datetime | None) -> bool:
-    """True if a record's time to be kept, or to be read, was over at a moment."""
-    if record is None or at is None or not (record.type in EXPIRING or record.type in _PUT_AWAY):
-        return False
-    end = getattr(record, "expires_at", None)
-    return end is not None and end <= at
-
-
-def gone(record: Record | None, at: datetime | None) -> bool:
-    """True if a record has expired and is not a thread's, which explanations, forgetting and formation still see."""
-    return expired(record, at) and record is not None and record.type in EXPIRING
-
-
 class Record(Value):
     """One version of one record. Its content is a value; the book holds which version is current."""
 

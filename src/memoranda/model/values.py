@@ -300,3 +300,24 @@ def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> I
         given = first["input"]
         message = f"give a text, not {'None' if given is None else type(given).__name__}"
     return InvalidInput(f"{path or 'value'}: {message}", field=path or None, item=item)
+
+
+#: The types whose records are gone when they expire. A key expires, too, and stays in the lists.
+EXPIRING = frozenset({"memory", "episode"})
+#: The kind of the job that erases them; its key is an hour, at whose end it is due.
+EXPIRE = "expire"
+#: Those that are out of sight, but not erased: threads, and with them their messages.
+_PUT_AWAY = frozenset({"thread", "message"})
+
+
+def expired(record: Any, at: datetime | None) -> bool:
+    """True if a record's time to be kept, or to be read, was over at a moment."""
+    if record is None or at is None or not (record.type in EXPIRING or record.type in _PUT_AWAY):
+        return False
+    end = getattr(record, "expires_at", None)
+    return end is not None and bool(end <= at)
+
+
+def gone(record: Any, at: datetime | None) -> bool:
+    """True if a record has expired and is not a thread's, which explanations, forgetting and formation still see."""
+    return expired(record, at) and record.type in EXPIRING

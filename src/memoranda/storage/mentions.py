@@ -8,7 +8,8 @@ from uuid import UUID
 
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
-from memoranda.model.records import Record, View, expired
+from memoranda.model.records import Record, View
+from memoranda.model.values import expired
 
 R = TypeVar("R", bound=Record)
 K = TypeVar("K")

@@ -25,8 +25,8 @@ from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.passages import UNUSED
-from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType, expired
-from memoranda.model.values import moment
+from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType
+from memoranda.model.values import expired, moment
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w

@@ -11,8 +11,8 @@ from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Write
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
-from memoranda.model.records import COMMITMENT, Owner, Record, View, gone
-from memoranda.model.values import micros
+from memoranda.model.records import COMMITMENT, Owner, Record, View
+from memoranda.model.values import gone, micros
 from memoranda.ports import Scan
 from memoranda.storage import StoredRow
 from memoranda.storage import questions as q

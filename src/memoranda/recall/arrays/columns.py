@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -123,9 +123,9 @@ class PassageFilter:
     #: Valid at this other moment, too.
     as_of: int | None = None
     #: Excludes memories whose validity had ended by this moment, except commitments, which are then overdue.
-    current_at: int | None = None
+    current_at: int | None = field(default=None, compare=False)
     #: Excludes what had expired by this moment.
-    read_at: int | None = None
+    read_at: int | None = field(default=None, compare=False)
     #: Recorded by this moment, and not ended at it.
     known_at: int | None = None
     agents: frozenset[str] | None = None

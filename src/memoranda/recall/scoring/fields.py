@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import accumulate, chain
 from typing import NamedTuple, TypeVar
@@ -69,7 +69,7 @@ class Field:
         self.segments = tuple(segment for segments in shelves for segment in segments)
         self.bases = [0, *accumulate(len(segment.ids) for segment in self.segments)]
         self.living = sum(segment.living for segment in self.segments)
-        self._admissions: dict[PassageFilter, Numbers] = {}
+        self._admissions: dict[tuple[PassageFilter, int, int], Numbers] = {}
         self._lay_out(shelves)
         self._measure()
 
@@ -199,25 +199,21 @@ class Field:
 
     def admitted(self, only: PassageFilter) -> Numbers:
         """Return the places that a filter admits, ascending."""
-        if only.current_at is not None or only.read_at is not None:
-            only = self._settled(only)
-        known = self._admissions.get(only)
+        # What has ended is the same from one end to the next.
+        key = only, self._passed(only.current_at), self._passed(only.read_at)
+        known = self._admissions.get(key)
         if known is None:
             known = self._admit(only)
             if len(self._admissions) >= _MOST_FILTERS:
                 self._admissions = {}
-            self._admissions[only] = known
+            self._admissions[key] = known
         return known
 
-    def _settled(self, only: PassageFilter) -> PassageFilter:
-        """Return the filter as of the last change before its moment, so that what it admits is computed once until the next."""
-        return replace(
-            only, current_at=self._settled_at(only.current_at), read_at=self._settled_at(only.read_at)
+    def _passed(self, moment: int | None) -> int:
+        """Return how many of the moments at which passages end have passed."""
+        return (
+            0 if moment is None or not len(self._ends) else int(self._ends.searchsorted(moment, side="right"))
         )
-
-    def _settled_at(self, moment: int | None) -> int | None:
-        passed = 0 if moment is None else int(self._ends.searchsorted(moment, side="right"))
-        return int(self._ends[passed - 1]) if passed else None
 
     @cached_property
     def _ends(self) -> Numbers:

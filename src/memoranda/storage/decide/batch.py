@@ -10,7 +10,7 @@ from memoranda.model import changes as c
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import KeepTaskSummary, SummariseThread
-from memoranda.model.records import EXPIRING
+from memoranda.model.values import EXPIRE, EXPIRING
 from memoranda.storage.decide import (
     hide,
     memory_changes,
@@ -89,7 +89,7 @@ def _expiring(state: BatchState) -> Iterator[c.JobDraft]:
             continue
         hour = end.replace(minute=0, second=0, microsecond=0)
         delay = (hour - state.batch.at).total_seconds() + _HOUR
-        yield c.JobDraft(c.EXPIRE, hour.strftime("%Y-%m-%dT%H"), delay=max(delay, 0.0))
+        yield c.JobDraft(EXPIRE, hour.strftime("%Y-%m-%dT%H"), delay=max(delay, 0.0))
 
 
 def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.Pair]) -> Deciding[None]:

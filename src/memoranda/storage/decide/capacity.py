@@ -9,8 +9,8 @@ from uuid import UUID
 from memoranda.errors import LimitReached
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
-from memoranda.model.records import Trust, expired
-from memoranda.model.values import micros, moment
+from memoranda.model.records import Trust
+from memoranda.model.values import expired, micros, moment
 from memoranda.storage.decide.protection import written_by_person
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import CountOwn, OldestOwn, OwnMemories, OwnMemory, WritersOfExpired

@@ -24,8 +24,8 @@ from memoranda.model.ledger import (
 )
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
-from memoranda.model.records import Owner, Record, gone, owner_digest_parts
-from memoranda.model.values import keyed, micros, operation_key
+from memoranda.model.records import Owner, Record, owner_digest_parts
+from memoranda.model.values import gone, keyed, micros, operation_key
 from memoranda.storage.questions import EndOf, Holders, Load, ThreadEnd
 from memoranda.storage.use_case import Deciding, ask
 

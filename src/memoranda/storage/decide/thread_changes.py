@@ -31,8 +31,8 @@ from memoranda.model.messages import (
     ToolCall,
     WholeCall,
 )
-from memoranda.model.records import Audience, Limits, Record, expired, lowest, narrowest
-from memoranda.model.values import moment, new_id, refused
+from memoranda.model.records import Audience, Limits, Record, lowest, narrowest
+from memoranda.model.values import expired, moment, new_id, refused
 from memoranda.storage.decide.protection import refuse_taken
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_case import Deciding
