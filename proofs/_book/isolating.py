@@ -13,8 +13,7 @@ from memoranda.book.admin.transfer import Transfer
 from memoranda.book.book import Book
 from memoranda.engines.sqlite.file.connections import statements
 from memoranda.model.records import Audience
-from memoranda.recall.arrays import columns
-from memoranda.recall.scoring import fields
+from memoranda.recall.arrays import columns, segments
 from memoranda.storage.decide import (
     erasure_plan,
     memory_changes,
@@ -68,7 +67,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
     (Book.ledger, "not as_view(who).whole", "False"),
     (Book.readers, "not as_view(who).whole", "False"),
-    (fields._masks, "if chosen is not None:", "if False:"),
+    (segments._masks, "if chosen is not None:", "if False:"),
     (columns._meets, "value not in values", "False"),
     (columns._meets, "values.isdisjoint(value)", "False"),
 ]
