@@ -42,7 +42,7 @@ CI_COUNT = 40
 FULL_COUNT = 1_000
 
 #: Races in one book, and those that are run beside one another.
-_BOOK, _AT_A_TIME = 20, 5
+_BOOK, _AT_A_TIME = 10, 5
 _LONGEST: Final = 0.03
 _CONTROL_RACES = 60
 #: How long the model thinks at most, and how long the words wait to be taken out while it does.
@@ -63,11 +63,11 @@ def run(count: int, seed: int) -> str:
     rng, tally = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as folder, OwnServer(fsync="off") as server:
         for start in range(0, count, _BOOK):
-            on_server = start // _BOOK % 2 == 1
+            on_server, by_model = start // _BOOK % 2 == 1, start // _BOOK % 4 < 2
             address = server.new_book() if on_server else str(Path(folder, f"{start}.db"))
             with nullcontext() if on_server else without_syncs(rewriting=False):
                 size = min(_BOOK, count - start)
-                tally += asyncio.run(_Races(address, rng, on_server).run(start, size))
+                tally += asyncio.run(_Races(address, rng, on_server, by_model=by_model).run(start, size))
         with without_syncs(rewriting=False):
             caught = _control(Path(folder), seed)
     return (
@@ -224,7 +224,7 @@ class _Races:
         self._rng = rng
         self._on_server = on_server
         self._ways = ways
-        self._by_model = by_model or rng.random() < 0.6
+        self._by_model = by_model
         self._tally: Counter[str] = Counter()
         #: The words of each race → set once a model reads them.
         self._asking: dict[str, asyncio.Event] = {}
