@@ -1,4 +1,4 @@
-"""Links from memories to the episodes that tell of the part of a conversation from which they come."""
+"""Links from memories to the episodes of their conversations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class EpisodeLinks:
 
 
 def threads_of(memory: Memory, sources: Iterable[Record | None]) -> tuple[UUID, ...]:
-    """Return the thread of a memory, or without one the threads of the messages among its sources."""
+    """Return the thread of a memory; if it has none, the threads of its source messages."""
     if memory.thread is not None:
         return (memory.thread,)
     return tuple(dict.fromkeys(source.thread for source in sources if isinstance(source, Message)))

@@ -62,7 +62,7 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
 
 
 def _linked(state: BatchState, episode: Episode) -> Deciding[tuple[list[Memory], frozenset[UUID]]]:
-    """Return the memories that are linked to an episode, and the ids that it tells of: its messages, and its thread."""
+    """Return the memories linked to an episode, and the ids of its messages and thread."""
     inside = () if episode.thread is None else (yield from ask(InThread(episode.thread)))
     yield from state.fetch(inside)
     there = [record for id in inside if (record := state.current(id)) is not None]
