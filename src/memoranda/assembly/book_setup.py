@@ -19,7 +19,7 @@ from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_retention, retaining
 from memoranda.book.agent_settings import SharingSettings
-from memoranda.book.forgetting.pending import ForgetSettings, finishing
+from memoranda.book.forgetting.decisions import ForgetSettings, finishing
 from memoranda.book.services import FORMING, Embeddings, Forming
 from memoranda.book.verbs.background_work import start_working
 from memoranda.capabilities import SearchesLargeShelves
@@ -234,17 +234,17 @@ def _book(
 
     def former() -> Mapping[str, Handler]:
         # Formation is imported by the first job that needs it: most programs and commands open a book without one.
-        from memoranda.assembly.formation_setup import bringing_over, former_of, handlers  # noqa: PLC0415
+        from memoranda.assembly.formation_setup import bringing_over, former_of, handlers, hiding_unkept  # noqa: PLC0415
 
         settings = (given.limits, given.forming, given.budgets, given.secrets.mode)
         former = former_of(engine, finder, maker, models, who_forms, *settings, tenant, clock)
-        return handlers(former, bringing_over(engine, given.limits, given.secrets.mode, tenant, clock))
+        bringing = bringing_over(engine, given.limits, given.secrets.mode, tenant, clock)
+        return handlers(former, bringing, hiding_unkept(engine, given.limits, clock, given.forget))
 
     kinds = (*FORMING, QUIET)
     work = {**upkeep(engine, clock, maker), **_when_needed(former, kinds)}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
-    work[EXPIRE] = expiring(engine, clock)
-    work[FINISH_FORGETTING] = finishing(engine, clock, finder.clear)
+    work |= {EXPIRE: expiring(engine, clock), FINISH_FORGETTING: finishing(engine, clock, finder.clear)}
     book = Book(
         engine,
         Door(engine, given.limits, clock, given.secrets.mode),

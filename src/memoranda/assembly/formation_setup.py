@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.book.services import REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
@@ -16,6 +17,7 @@ from memoranda.formation.extract.model_calls import ModelCalls
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import ThreadReader
 from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.privacy.unkept import UnkeptWords
 from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
 from memoranda.formation.task_summaries import TaskSummaries
@@ -92,17 +94,23 @@ def _parts(
     return door, reader, ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock, engine)
 
 
-def handlers(former: FormationRunner, bringing: Handler) -> dict[str, Handler]:
-    """Return the handlers of formation's jobs; ``bringing`` is done before a thread is formed."""
+def handlers(former: FormationRunner, bringing: Handler, hiding: Handler) -> dict[str, Handler]:
+    """Return the handlers of formation's jobs; ``bringing`` is done before a thread is formed, and ``hiding`` after it."""
 
-    def after(form: Handler) -> Handler:
+    def between(form: Handler) -> Handler:
         async def handle(job: Job) -> None:
             await bringing(job)
             await form(job)
+            await hiding(job)
 
         return handle
 
-    return {FORM: after(former.form), REFORM: after(former.reform), QUIET: former.report_quiet}
+    return {FORM: between(former.form), REFORM: between(former.reform), QUIET: former.report_quiet}
+
+
+def hiding_unkept(engine: Engine, limits: Limits, clock: Clock, settings: ForgetSettings) -> Handler:
+    """Return the handler that hides what a thread's users asked not to keep; it is erased after the hours of grace."""
+    return UnkeptWords(engine, Door(engine, limits, clock), settings.tool_grace_hours).hide
 
 
 def bringing_over(engine: Engine, limits: Limits, secrets: SecretsMode, tenant: str, clock: Clock) -> Handler:

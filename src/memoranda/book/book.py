@@ -26,8 +26,8 @@ from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.bulk_forgetting import BulkForgetting
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
-from memoranda.book.forgetting.hiding import Hiding
-from memoranda.book.forgetting.pending import ForgetSettings, PendingForgettings
+from memoranda.book.forgetting.decisions import ForgetSettings, PendingForgettings
+from memoranda.book.forgetting.hidden_facts import Hiding
 from memoranda.book.forgetting.verbs import Forgetting
 from memoranda.book.input import (
     Only,

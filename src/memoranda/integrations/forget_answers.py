@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoranda.book.forgetting.hiding import Hidden
+from memoranda.book.forgetting.hidden_facts import Hidden
 
 #: The texts that still tell of what was forgotten, as far as an answer names them.
 _TOLD: Final = 5
 
 
 def taken(hidden: Hidden) -> str:
-    """Tell the model what was taken out, when it is erased, and what may still tell of it; no word of it is repeated."""
+    """Return the answer to the model: the counts, the time of the erasure, and the records that may still tell of it."""
     traces = hidden.traces
     assert traces is not None
     parts = f" and {_counted(len(traces.spans), 'part')} of messages" if traces.spans else ""

@@ -19,7 +19,7 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.context_requests import request_of
-from memoranda.book.forgetting.hiding import Hidden
+from memoranda.book.forgetting.hidden_facts import Hidden
 from memoranda.book.input import as_audience, as_owner, as_view
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
@@ -184,7 +184,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             return await self._tools().search(query)
 
         async def forget(ctx: RunContext[AgentDepsT], key: str) -> str:
-            """Take a statement out of the memory, because the user asks for it, and say what may still tell of it.
+            """Take a statement out of the memory, because the user asks for it.
 
             Args:
                 key: The statement's key, or its id where it has none.

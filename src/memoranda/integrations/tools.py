@@ -10,7 +10,8 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from memoranda.book import Book, ThreadHandle
-from memoranda.book.forgetting.hiding import Hidden
+from memoranda.book.forgetting.hidden_facts import Hidden
+from memoranda.book.forgetting.wishes import asks_to_forget
 from memoranda.book.input import Only, Who
 from memoranda.errors import (
     Conflict,
@@ -22,7 +23,6 @@ from memoranda.errors import (
     NotFound,
 )
 from memoranda.integrations.forget_answers import taken
-from memoranda.integrations.forget_wishes import asks_to_forget
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import NO_WORDS, Episode, Message
@@ -223,7 +223,7 @@ class MemoryTools:
         return await self._told(remove(), "Not forgotten.")
 
     async def hide_since(self, call: Call) -> None:
-        """Hide what the messages of a run tell of what its calls have hidden; call it when they are stored."""
+        """Hide the words in a run's stored messages that tell the facts its calls have hidden."""
         for place, hidden in enumerate(call.hidden):
             operation = call.operation("forget since", place)
             since = await self.book.hide(

@@ -39,9 +39,8 @@ KEPT_LENGTH = 2_000_000
 ERROR_LENGTH = 2000
 #: The kind, and the key, of the upkeep that makes large shelves ready to be searched by their engine.
 FOLLOW = "follow"
-#: The kind of the job that forms a thread; its key is the thread's id.
+#: Kinds of jobs: to form a thread, whose id is the key; to erase what the operation at a position has hidden.
 FORM = "form"
-#: The kind of the job that erases what was hidden, once it is due; its key is the position of the operation that hid it.
 FINISH_FORGETTING = "finish_forgetting"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memoranda.book.forgetting.pending import PendingForgetting, pending_forgettings
+from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
 from memoranda.book.verbs.explanation import explain
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import HELD, Memory

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from memoranda.book import Book
-from memoranda.book.forgetting.pending import is_decided
+from memoranda.book.forgetting.decisions import is_decided
 from memoranda.book.services import FORMING
 from memoranda.cli import exits, health_checks
 from memoranda.cli.forming_check import Forming, formation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.integrations.forget_wishes import asks_to_forget
+from memoranda.book.forgetting.wishes import asks_to_forget
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Unpack
+from typing import Any, Final, Protocol, Unpack
 from uuid import UUID
 
 from memoranda.book.forgetting.tellings import fact_of, tellings
@@ -12,7 +12,6 @@ from memoranda.book.input import Who, as_actor, as_owner, as_view
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
-from memoranda.book.verbs.retraction import Retracting
 from memoranda.errors import InvalidInput, Stale
 from memoranda.model.changes import Hide
 from memoranda.model.ledger import Receipt, Target
@@ -43,12 +42,19 @@ class Hidden:
     erased_after_hours: float | None = None
 
 
+class _FollowsHidden(Protocol):
+    """Tells agents' experience what was hidden."""
+
+    async def hidden(self, owner: Owner, receipt: Receipt, named: str) -> Receipt:
+        """Return the receipt, which names an error."""
+
+
 @spelled_out
 class Hiding:
     """The verb of a book that hides facts."""
 
     _services: Services
-    _retracting: Retracting
+    _retracting: _FollowsHidden
     _planned: Callable[..., Awaitable[tuple[Traces, Target]]]
 
     async def hide(
