@@ -24,7 +24,7 @@ from memoranda.model.records import WHOLE, Limits
 from memoranda.model.values import new_id
 from memoranda.recall.recall import Recall
 from memoranda.worker import Worker
-from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
+from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person, check_left, take_out
 from proofs._book.remains import Remains, check_tables
 from proofs._book.scanning import Marking, Marks, files_of, found_in
 
@@ -109,7 +109,7 @@ class Case:
 
     async def _forget(self, book: Book, person: Person, part: Part, old: Path) -> None:
         self._look_before(part)
-        if part.name in ("memory", "thread"):
+        if part.name in ("memory", "words", "thread"):
             first = await self._ask(book, person, part, backups=False)
             if not first.still_in:
                 raise Remains("a receipt does not name the backups that still hold it")
@@ -127,6 +127,8 @@ class Case:
     async def _ask(self, book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
         if part.name == "owner":
             return await book.forget(person.owner, everything=True, backups=backups, view="owner")
+        if part.redactions:
+            return await take_out(book, person, part, backups=backups)
         if part.name == "agent":
             return await book.forget(
                 person.owner, part.ids, backups=backups, agent=person.agent, groups=[person.group]
@@ -156,6 +158,7 @@ class Case:
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after forgetting {part.name}")
         check_tables(self._path, part)
+        await check_left(book, person, part)
         await self._check_indexes(book, other, person, part)
         if faults := (await book.verify(whole=True)).faults:
             raise Remains(f"after forgetting {part.name} verify says: {faults[0]}")
@@ -226,6 +229,9 @@ class Case:
         for operation, asked in part.operations:
             if not await _refused(self._replay(book, person, part, operation, asked)):
                 raise Remains(f"a replay of {part.name} was not refused")
+        for thread, operation, asked in part.repeats:
+            if not (await thread.append(asked, operation=operation)).repeated:
+                raise Remains(f"what {part.name} was taken out of was said twice")
         self._clock.skip(2 * LATER_SECONDS)
         for job in await book.engine.jobs(None, 1000):
             if {*part.ids, *part.derived} & {*job.records}:
@@ -236,6 +242,7 @@ class Case:
         await book.engine.scrub()
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after all that might bring {part.name} back")
+        await check_left(book, person, part)
         if faults := (await book.verify(whole=True)).faults:
             raise Remains(f"after all that might bring {part.name} back verify says: {faults[0]}")
 
@@ -268,7 +275,7 @@ class Case:
 
 
 #: Canaries that the book never stores in any spelling: operation ids are kept as keyed digests.
-NEVER_STORED = frozenset({"memory operation", "messages operation", "thread operation", "owner operation"})
+NEVER_STORED = frozenset(f"{part} operation" for part in PARTS)
 
 
 async def _form(book: Book, clock: Moving, job: Job) -> None:

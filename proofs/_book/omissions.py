@@ -16,7 +16,7 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.connections import statements
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.recall.index import ShelfCache
-from memoranda.storage.decide import erasure_plan
+from memoranda.storage.decide import erasure_plan, redaction
 from memoranda.storage.use_cases import erasure
 from proofs._book.mutants import replaced, rewritten
 
@@ -56,6 +56,15 @@ OMISSIONS: dict[str, Omission] = {
     "word to indexes elsewhere": _instead("note_gone", "SELECT ?, ?, ?"),
     "the index here": _skipping(ShelfCache.clear, "self._indexes.clear()"),
     "stripping what stays": _skipping(erasure._take_away, "yield from _strip(loss, at)"),
+    "quotes of words that are taken out": _skipping(
+        erasure_plan._without, "quotes=quotes_left(left, plan.removed)", "quotes=left.quotes"
+    ),
+    "summaries of words that are taken out": _skipping(
+        erasure_plan._follow, "yield from _empty_summaries(plan, aged)"
+    ),
+    "native forms of words that are taken out": _skipping(
+        redaction.removed_from, "*_in_native(message, redaction.spans)", ""
+    ),
     "earlier versions of what stays": _never("blank_versions"),
     "jobs about it": _skipping(erasure._carry_out, "yield from jobs"),
     "what jobs keep about it": _never("delete_kept"),

@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from memoranda import Book
+from memoranda import Book, ThreadHandle
 from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
-from memoranda.model.ledger import Actor, Receipt
-from memoranda.model.memories import Memory
+from memoranda.model.ledger import Actor, ErasureReceipt, Receipt, Target
+from memoranda.model.memories import Cited, Memory
+from memoranda.model.messages import SummariseThread
 from memoranda.model.records import WHOLE, Audience, Owner, View
+from memoranda.model.redactions import Redaction, Span
 from memoranda.model.values import new_id
 from proofs._book.paid import keep_answer, pay
 from proofs._book.scanning import Marks
@@ -23,7 +25,7 @@ from proofs._book.scanning import Marks
 SIZES = (20, 300, 4_000, 5_000, 12_000)
 LARGEST = 100_000
 #: What is forgotten, one after the other: by the person, but for what an agent forgets of its own.
-PARTS = ("memory", "agent", "messages", "thread", "owner")
+PARTS = ("memory", "agent", "words", "messages", "thread", "owner")
 #: Kinds of job that the proof's own worker does.
 FORM = "derive"
 #: When work is due that is not given up at once.
@@ -57,6 +59,15 @@ class Part:
     kept: list[UUID] = field(default_factory=list)
     #: Operation ids whose every record goes, with what was asked.
     operations: list[tuple[str, Any]] = field(default_factory=list)
+    #: Words of messages that stay: what is taken out, and the text and native form that must be left.
+    redactions: list[Redaction] = field(default_factory=list)
+    left: dict[UUID, tuple[str, Any]] = field(default_factory=dict)
+    #: Hidden first, and erased when that is finished.
+    hidden: bool = False
+    #: The position of the operation that hid them.
+    position: int = 0
+    #: Appends whose messages stay: where, their operation ids and what was asked.
+    repeats: list[tuple[ThreadHandle, str, Any]] = field(default_factory=list)
 
 
 class Person:
@@ -89,7 +100,7 @@ class Person:
         """Write everything, while other rows grow and disappear in between."""
         await self._ground()
         await self._among_others()
-        for write in (self._memory, self._agents, self._messages, self._thread, self._rest):
+        for write in (self._memory, self._agents, self._words, self._messages, self._thread, self._rest):
             await write()
         await self._wear()
 
@@ -200,7 +211,60 @@ class Person:
             self.owner, WHOLE, Actor("owner"), [c.Remember(note)], request=None, jobs=(draft,)
         )
 
-    # ── (c) some messages ────────────────────────────────────────────────────────────────────────────────────────
+    # ── (c) words of messages that stay ──────────────────────────────────────────────────────────────────────────
+
+    async def _words(self) -> None:
+        """Say things with some words beside others, and write what came from these words alone, and from more."""
+        part = self.parts["words"]
+        part.hidden = self.rng.random() < 0.5
+        talk = await self.book.thread(self.owner, name="words", agent=self.agent, groups=[self.group])
+        before, after = (self._text(f"owner words {side}", 50) for side in ("before", "after"))
+        drafts, places, lefts = [], [], []
+        for size in SIZES[:4]:
+            words = self._text("words content", size)
+            said, raw = f"{before}. {words} {after}.", f"{after}: {words} {before}"
+            drafts.append({"role": "user", "content": said, "native": {"raw": [raw], "id": "x"}})
+            places.append((len(before) + 2, len(before) + 3 + len(words)))
+            lefts.append((f"{before}. {after}.", {"raw": [f"{after}: {before}"], "id": "x"}))
+        operation = self.marks("words operation")
+        receipt = await talk.append(drafts, operation=operation)
+        part.repeats.append((talk, operation, drafts))
+        part.left = dict(zip(receipt.ids(), lefts, strict=True))
+        part.kept += receipt.ids()
+        for id, (start, end) in zip(receipt.ids(), places, strict=True):
+            part.redactions.append(Redaction(id, (Span(start=start, end=end),), 1))
+        await self._from_words(part, talk.id, drafts, receipt.ids())
+
+    async def _from_words(
+        self, part: Part, thread: UUID, drafts: Sequence[dict[str, Any]], said: Sequence[UUID]
+    ) -> None:
+        start, end = part.redactions[0].spans[0].start, part.redactions[0].spans[0].end
+        words = drafts[0]["content"][start:end].strip()
+        quoting = Memory(
+            id=new_id(), owner=self.owner, content=self._text("words derived"), sources=(said[0],),
+            quotes=(Cited(message=said[0], quote=words),), observed_at=self.clock(),
+        )  # fmt: skip
+        bare = Memory(
+            id=new_id(), owner=self.owner, content=words, sources=(said[0],), observed_at=self.clock()
+        )
+        both = Memory(
+            id=new_id(), owner=self.owner, content="It was said, and it was known.", sources=(said[0], self.standing),
+            quotes=tuple(Cited(message=said[0], quote=quote) for quote in (words, drafts[0]["content"][:start].strip())), observed_at=self.clock(),
+        )  # fmt: skip
+        changes = [c.Remember(one, audience=Audience.of_agent(self.agent)) for one in (quoting, bare, both)]
+        profile = {"items": [words, "The rest stays."]}
+        patch = c.PatchProfile(new_id(), "Words", Audience.of_agent(self.agent), profile, sources=(said[0],))
+        summed = SummariseThread(thread, self._text("words summary", 900), len(said))
+        await self.book.door.write(self.owner, WHOLE, Actor("owner"), [*changes, patch, summed], request=None)
+        part.derived += [quoting.id, bare.id]
+        part.kept.append(both.id)
+        told = await self.book.episodes.record(
+            self.owner, goal=self._text("words goal", 300), outcome="succeeded", sources=[said[0], self.standing],
+            agent=self.agent, groups=[self.group],
+        )  # fmt: skip
+        part.derived.append(told.id)
+
+    # ── (d) some messages ────────────────────────────────────────────────────────────────────────────────────────
 
     async def _messages(self) -> None:
         part, mark = self.parts["messages"], self.marks
@@ -231,7 +295,7 @@ class Person:
             self.owner, self._text(label, 800), sources=sources, agent=self.agent, groups=[self.group]
         )
 
-    # ── (d) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── (e) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _thread(self) -> None:
         part, mark = self.parts["thread"], self.marks
@@ -265,7 +329,7 @@ class Person:
         return {"goal": self._text(f"{name} goal", 900), "summary": self._text(f"{name} summary", 6000),
                 "tool_calls": [call], "outcome": "succeeded", "tags": [mark(f"{name} episode tag")]}  # fmt: skip
 
-    # ── (e) all the rest ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── (f) all the rest ─────────────────────────────────────────────────────────────────────────────────────────
 
     async def _rest(self) -> None:
         part, mark, book = self.parts["owner"], self.marks, self.book
@@ -315,3 +379,29 @@ class Person:
             pushing = self.rng.sample(self._pushing, len(self._pushing) // 2)
             grown = [c.Amend(id, {"applies_when": "x" * self.rng.randint(50, 3000)}) for id in pushing]
             await self.book.door.write(self.neighbour, WHOLE, Actor("owner"), grown, request=None)
+
+
+async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
+    """Take words out of a person's messages: at once, or hidden at first."""
+    actor = Actor("owner")
+    if part.hidden:
+        if not part.position:
+            change = c.Hide((), tuple(part.redactions))
+            part.position = (
+                await book.door.write(person.owner, WHOLE, actor, [change], request=None)
+            ).position
+        return await book.finish_forgetting(person.owner, part.position, backups=backups, view="owner")
+    # All messages in one commit, as when a fact is forgotten.
+    target = Target(person.owner, WHOLE, actor, redactions=tuple(part.redactions))
+    receipt = await book._erase(target, dry=False, backups=backups)
+    # Asked for again, they are places in the messages as they were said.
+    part.redactions = list(receipt.redacted)
+    return receipt
+
+
+async def check_left(book: Book, person: Person, part: Part) -> None:
+    """Raise if a message that lost words has anything else than the others to the letter, or can be read in no place."""
+    for id, (content, native) in part.left.items():
+        message: Any = await book.get(person.owner, id, view="owner")
+        if (message.content, message.native) != (content, native):
+            raise AssertionError(f"{id} reads {message.content!r:.300} and {message.native!r:.300}")

@@ -14,7 +14,7 @@ from memoranda.embedding import VectorMaker
 from memoranda.engines.postgres.engine import PostgresEngine
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.model.records import Limits
-from proofs._book.person import PARTS, Moving, Part, Person
+from proofs._book.person import PARTS, Moving, Part, Person, check_left, take_out
 from proofs._book.remains import Remains
 from proofs._book.scanning import Marking, Marks
 from proofs._server.own import OwnServer
@@ -122,10 +122,13 @@ class Life:
         if not cleared.complete:
             raise Remains(f"after forgetting {part.name}: {cleared.pending_because}")
         self.look((part.name,), f"after forgetting {part.name}")
+        await check_left(book, person, part)
 
     async def _ask(self, book: Book, person: Person, part: Part) -> ErasureReceipt:
         if part.name == "owner":
             return await book.forget(person.owner, everything=True, view="owner")
+        if part.redactions:
+            return await take_out(book, person, part, backups=False)
         if part.name == "agent":
             return await book.forget(person.owner, part.ids, agent=person.agent, groups=[person.group])
         return await book.forget(person.owner, part.ids, view="owner")
