@@ -24,7 +24,8 @@ from memoranda.model.records import WHOLE, Limits
 from memoranda.model.values import new_id
 from memoranda.recall.recall import Recall
 from memoranda.worker import Worker
-from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person, check_left, take_out
+from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
+from proofs._book.redacting import check_left, take_out
 from proofs._book.remains import Remains, check_tables
 from proofs._book.scanning import Marking, Marks, files_of, found_in
 

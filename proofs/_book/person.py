@@ -12,7 +12,7 @@ from uuid import UUID
 from memoranda import Book, ThreadHandle
 from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
-from memoranda.model.ledger import Actor, ErasureReceipt, Receipt, Target
+from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import SummariseThread
 from memoranda.model.records import WHOLE, Audience, Owner, View
@@ -379,29 +379,3 @@ class Person:
             pushing = self.rng.sample(self._pushing, len(self._pushing) // 2)
             grown = [c.Amend(id, {"applies_when": "x" * self.rng.randint(50, 3000)}) for id in pushing]
             await self.book.door.write(self.neighbour, WHOLE, Actor("owner"), grown, request=None)
-
-
-async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
-    """Take words out of a person's messages: at once, or hidden at first."""
-    actor = Actor("owner")
-    if part.hidden:
-        if not part.position:
-            change = c.Hide((), tuple(part.redactions))
-            part.position = (
-                await book.door.write(person.owner, WHOLE, actor, [change], request=None)
-            ).position
-        return await book.finish_forgetting(person.owner, part.position, backups=backups, view="owner")
-    # All messages in one commit, as when a fact is forgotten.
-    target = Target(person.owner, WHOLE, actor, redactions=tuple(part.redactions))
-    receipt = await book._erase(target, dry=False, backups=backups)
-    # Asked for again, they are places in the messages as they were said.
-    part.redactions = list(receipt.redacted)
-    return receipt
-
-
-async def check_left(book: Book, person: Person, part: Part) -> None:
-    """Raise if a message that lost words has anything else than the others to the letter, or can be read in no place."""
-    for id, (content, native) in part.left.items():
-        message: Any = await book.get(person.owner, id, view="owner")
-        if (message.content, message.native) != (content, native):
-            raise AssertionError(f"{id} reads {message.content!r:.300} and {message.native!r:.300}")

@@ -14,7 +14,8 @@ from memoranda.embedding import VectorMaker
 from memoranda.engines.postgres.engine import PostgresEngine
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.model.records import Limits
-from proofs._book.person import PARTS, Moving, Part, Person, check_left, take_out
+from proofs._book.person import PARTS, Moving, Part, Person
+from proofs._book.redacting import check_left, take_out
 from proofs._book.remains import Remains
 from proofs._book.scanning import Marking, Marks
 from proofs._server.own import OwnServer
