@@ -118,6 +118,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         self.transfer = Transfer(engine, door, tenant, forming)
         self.backups = Backups(engine, door.clock, open_copy)
         self._models = models
+        self._follow_hidden = self._retracting.hidden
         #: The settings of what is hidden before it is erased.
         self.forgetting = forgetting
         self.profile = Profiles(services)

@@ -11,7 +11,7 @@ _TOLD: Final = 5
 
 
 def taken(hidden: Hidden) -> str:
-    """Return the answer to the model: the counts, the time of the erasure, and the records that may still tell of it."""
+    """Return a text for the model with counts, the time of the erasure, and the ids of texts that are left."""
     traces = hidden.traces
     assert traces is not None
     parts = f" and {_counted(len(traces.spans), 'part')} of messages" if traces.spans else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, Unpack
+from typing import Any, Final, Unpack
 from uuid import UUID
 
 from memoranda.book.forgetting.tellings import fact_of, tellings
@@ -42,19 +42,13 @@ class Hidden:
     erased_after_hours: float | None = None
 
 
-class _FollowsHidden(Protocol):
-    """Tells agents' experience what was hidden."""
-
-    async def hidden(self, owner: Owner, receipt: Receipt, named: str) -> Receipt:
-        """Return the receipt, which names an error."""
-
-
 @spelled_out
 class Hiding:
     """The verb of a book that hides facts."""
 
     _services: Services
-    _retracting: _FollowsHidden
+    #: Tells agents' experience what was hidden; returns the receipt.
+    _follow_hidden: Callable[[Owner, Receipt, str], Awaitable[Receipt]]
     _planned: Callable[..., Awaitable[tuple[Traces, Target]]]
 
     async def hide(
@@ -106,7 +100,7 @@ class Hiding:
         self, owner: Owner, view: View, changes: Sequence[Hide], request: Sequence[Any], named: str
     ) -> Receipt:
         receipt = await self._services.write(owner, view, changes, request, named)
-        return await self._retracting.hidden(owner, receipt, named)
+        return await self._follow_hidden(owner, receipt, named)
 
     async def _told_since(self, owner: Owner, view: View, since: Hidden) -> Traces:
         """Return the parts of the newest messages that tell a fact to the letter, as far as this view may take them."""
