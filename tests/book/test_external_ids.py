@@ -199,4 +199,4 @@ def test_the_synchronous_book_takes_external_ids(tmp_path: Path) -> None:
         book.episodes.record(ME, summary="Made tea", outcome="succeeded", external_id="e1", thread="chat-1")
         assert cast(Memory, book.get(ME, "m1")).thread == book.thread(ME, id="chat-1").id
         assert [source.id for source in book.why(ME, "e1").sources] == [thread.id]
-        assert len(book.forget(ME, ["m1", "e1"], view="owner").ids) == 2
+        assert len(book.forget(ME, ["m1", "e1"], what="record", view="owner").ids) == 2

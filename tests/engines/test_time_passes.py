@@ -226,7 +226,7 @@ async def test_an_agent_forgets_its_own_records_only(book: Book):
 async def test_forgetting_in_portions_says_where_an_error_stopped_it(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("memoranda.book.admin.bulk_forgetting.PORTION", 2)
+    monkeypatch.setattr("memoranda.book.admin.forget_all.PORTION", 2)
     for place in range(5):
         await book.remember("ana", f"fact {place}")
     erase, calls = book.backups.forget, 0

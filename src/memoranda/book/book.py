@@ -23,7 +23,7 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
-from memoranda.book.admin.bulk_forgetting import BulkForgetting
+from memoranda.book.admin.forget_all import BulkForgetting
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.forgetting.decisions import ForgetSettings, PendingForgettings

@@ -23,7 +23,7 @@ _REMOVED = "removed from the profile"
 
 @dataclass(frozen=True, slots=True)
 class FieldEdit:
-    """An edit of a profile, the stored document and the memories that hold bound fields."""
+    """An edit of a profile: of the stored document, and of memories for bound fields."""
 
     #: A document that has only the fields to set.
     edit: ProfileDocument

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final, Literal, Unpack, get_args
@@ -25,7 +26,7 @@ from memoranda.book.input import (
 from memoranda.book.record_ids import MEMORIES, record_id, record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
-from memoranda.errors import Conflict, InvalidInput, NotFound, Stale
+from memoranda.errors import Conflict, Corrupt, InvalidInput, NotFound, Stale
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread
@@ -33,6 +34,7 @@ from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Hit, Hits, quote
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Span, Trace, Traces
+from memoranda.ports import Records
 
 #: What forgetting a memory takes: the fact, with the words of messages that tell it; or the record alone.
 What = Literal["fact", "record"]
@@ -236,7 +238,7 @@ class Forgetting:
         Unless it is ``strict``, records that the view may not forget are left out.
         """
         engine = self._services.engine
-        records = await engine.get(owner, view, ids)
+        records = await readable(engine, owner, view, ids)
         memories = [record for record in records.values() if isinstance(record, Memory)]
         target = Target(owner, view, as_actor(view), tuple(ids))
         if not memories or what == "record":
@@ -266,7 +268,7 @@ class Forgetting:
             allowed = tuple(id for id in found.ids if id in own or id not in records)
             found, target = replace(found, ids=allowed), replace(target, ids=allowed)
         would = await self._erase(target, dry=True, backups=False)
-        gone_or_changed = await engine.get(owner, view, [*would.ids, *would.kept])
+        gone_or_changed = await readable(engine, owner, view, [*would.ids, *would.kept])
         found = replace(
             found,
             goes=_shown(gone_or_changed, would.ids, found),
@@ -286,6 +288,18 @@ class Forgetting:
         if embeddings.maker is None or embeddings.no_vectors_because or embeddings.failing:
             return None
         return partial(self.recall, owner, limit=_NEAREST, mode="hybrid", **who)
+
+
+async def readable(records: Records, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+    """Return those of these records that the view sees and that can be read; a damaged one can be erased all the same."""
+    try:
+        return await records.get(owner, view, ids)
+    except Corrupt:
+        found: dict[UUID, Record] = {}
+        for id in ids:
+            with suppress(Corrupt):
+                found |= await records.get(owner, view, [id])
+        return found
 
 
 def _is_clear(by_words: Sequence[Hit], hits: Sequence[Hit]) -> bool:

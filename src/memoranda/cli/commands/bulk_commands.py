@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memoranda.book.admin.bulk_forgetting import BulkReceipt
+from memoranda.book.admin.forget_all import BulkReceipt
 from memoranda.book.input import Who
 from memoranda.cli import exits
 from memoranda.cli.options import MOMENT, opens_book, owned, seen_as

@@ -115,7 +115,7 @@ def _is_current(row: StoredRow, at: int) -> bool:
 
 
 def _has_expired(row: StoredRow, at: int) -> bool:
-    """True if a row's time to be kept was over at a moment: the column tells of the row, or for memories the facets do."""
+    """True if a row had expired at a moment. For memories the facets say when, for others the column."""
     if row.valid_to is None or row.valid_to > at:
         return False
     return row.type != "memory" or any(end <= at for end in json.loads(row.facets or "[]")[7:])

@@ -173,7 +173,7 @@ def holder_of(
     *,
     texts: bool = True,
 ) -> Holder | None:
-    """Return the holder of a field, of all that a view sees; None if there is none."""
+    """Return the holder of a field among the records of a view, or None."""
     keyed = [memory for memory in memories if memory.key == schema.keys[field]]
     holders = [of_memory(schema, field, one, texts=texts) for one in keyed if counts(one, now)]
     stored = (document for document in documents if field in document.body)

@@ -133,7 +133,7 @@ def _held(record: Record) -> bool:
 
 
 def narrow_with(state: BatchState, memory: Memory, readers: Audience) -> Deciding[None]:
-    """Give the readers of a memory to everything that rests on it alone and has more readers, as far as the view sees.
+    """Limit the readers of records that rest on a memory alone to the readers of the memory.
 
     Raise ``Conflict`` with the list of records for which that is impossible.
     """
@@ -169,7 +169,7 @@ def narrow_with(state: BatchState, memory: Memory, readers: Audience) -> Decidin
 
 
 def _wider(state: BatchState, ids: tuple[UUID, ...], readers: Audience) -> Deciding[list[Record]]:
-    """Return the owner's records that the view sees, that rest on one of these, and that others than ``readers`` read."""
+    """Return the visible records that rest on one of these and have readers beyond ``readers``."""
     view, found = state.batch.view, []
     for record in (yield from ask(RestingOn(ids))):
         if record.owner != state.batch.owner or record.withdrawn:
@@ -184,7 +184,7 @@ def _wider(state: BatchState, ids: tuple[UUID, ...], readers: Audience) -> Decid
 
 
 def _stands_otherwise(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
-    """True if a record has other sources too; of a profile, if every field has."""
+    """True if a record has other sources too. A profile needs them for every field."""
     if isinstance(record, ProfileDocument):
         left = record.without(lambda _: fallen)
         return left is not None and left.body == record.body

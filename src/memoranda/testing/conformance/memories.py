@@ -381,8 +381,9 @@ class MemorySuite(Suite):
         of_a: dict[str, Any] = {"audience": EVERYONE, "agent": "a"}
         thread = await at_a.open(agent="a", audience=FOR_A)
         lost = await pen.remember("drinks ale", agent="a", audience=FOR_A)
-        hidden = await pen.remember("drinks gin", **of_a)
-        source = at_a.remembering("drinks", thread=thread, sources=(hidden,), supersedes=(lost,), **of_a)
+        hidden, seen = [await pen.remember(f"drinks {drink}", **of_a) for drink in ("gin", "rum")]
+        both = (hidden, seen)  # what rests on the hidden one alone would lose its readers with it
+        source = at_a.remembering("drinks", thread=thread, sources=both, supersedes=(lost,), **of_a)
         await at_a.write(source)
         await at_a.write(ChangeAudience(hidden, FOR_A))
         stated = at_a.remembering("is a guest", sources=(source.memory.id,), **of_a)
@@ -392,7 +393,7 @@ class MemorySuite(Suite):
             sight = await engine.look(pen.owner, view, lambda _: None, lambda _: [stated.memory.id])
             return sight.grounds[source.memory.id]
 
-        for view, named in ((AT_B, (None, (), ())), (AT_A, (thread, (lost,), (hidden,)))):
+        for view, named in ((AT_B, (None, (), (seen,))), (AT_A, (thread, (lost,), both))):
             found = await quoted(view)
             assert (found.thread, found.supersedes, found.sources) == named
             assert found == (await engine.get(pen.owner, view, [found.id]))[found.id]
