@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from memoranda.model.ledger import ErasureReceipt, Receipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.passages import Use
 from memoranda.model.records import EVERYONE, WHOLE, Owner, OwnerKind, View
+from memoranda.model.redactions import Redaction, Span
 from memoranda.model.values import new_id
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
@@ -52,6 +54,25 @@ async def forget(s: Session) -> None:
         raise Leak(f"{party.parts} as {view} was told what else rested on {ids}")
     check_counts(whole[0], before, s.truth.belongings())
     let_go(s, whole[0], party, {*ids})
+
+
+async def redact_refused(s: Session) -> None:
+    """Words of a message are taken out by nobody who does not see it, and by no agent that did not write it."""
+    party, view = s.someone()
+    id = s.pick(party, view, "message")
+    known, seen = s.oracle.records[id], s.oracle.sees(party, view, id)
+    if seen and (view.whole or (view.agent and known.agent == view.agent)):
+        return
+    before = s.truth.belongings()
+    redaction = Redaction(id, (Span(start=0, end=3),))
+    change, actor = c.Hide((), (redaction,)), as_actor(view)
+    if s.rng.random() < 0.5:
+        asking: Any = s.book(party).door.write(party, view, actor, [change], request=None)
+    else:
+        asking = s.book(party).engine.erase(Target(party, view, actor, redactions=(redaction,)), s.clock())
+    answer = await s.told(asking, party, view, "redact")
+    if not isinstance(answer, NotAllowed if seen else NotFound) or s.truth.belongings() != before:
+        raise Leak(f"{party.parts} as {view} took words out of {id}: {answer!r:.200}")
 
 
 @contextmanager
@@ -249,4 +270,4 @@ async def experience(s: Session) -> None:
             s.absorb(answer, tenant, WHOLE, asked=[key])
 
 
-WORKS = {forget: 2, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1}  # fmt: skip
+WORKS = {forget: 2, redact_refused: 1, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1}  # fmt: skip
