@@ -19,9 +19,10 @@ import pytest
 import memoranda
 from memoranda import Book, Owner
 from memoranda.errors import Erased
-from memoranda.model.changes import Hide, PatchProfile, Remember, SummariseThread
+from memoranda.model.changes import Hide, PatchProfile, Remember
 from memoranda.model.ledger import Actor, Receipt, Target
 from memoranda.model.memories import Cited, Memory
+from memoranda.model.messages import SummariseThread
 from memoranda.model.records import EVERYONE, WHOLE
 from memoranda.model.redactions import Redaction, Span
 from memoranda.model.values import new_id
@@ -83,7 +84,7 @@ async def a_book(engine: str, folder: Path, postgres: Any) -> AsyncIterator[Book
 async def tell(book: Book, talk: Talk, *, whole: bool) -> list[Redaction]:
     """Say a talk, or only what stays of it, and store what came from each sentence; returns what is to be taken out."""
     thread = await book.thread(ANA, name="talk", view="owner")
-    found = []
+    found: list[Redaction] = []
     for sentences in talk.messages:
         said = [one for one in sentences if whole or one not in talk.out]
         if not said:

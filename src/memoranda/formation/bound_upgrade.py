@@ -201,7 +201,7 @@ def _memory(
 
 
 async def _written(door: Door, plan: _Plan) -> bool:
-    """Write the changes of a document. Return False if a record has changed meanwhile, or if a limit refuses them."""
+    """Write the changes of a document; return False if they were refused."""
     document = plan.document
     leaving = PatchProfile(
         document.id, document.schema_name, document.audience, {}, tuple(plan.gone), pin=True

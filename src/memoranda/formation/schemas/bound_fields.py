@@ -173,7 +173,7 @@ def holder_of(
     *,
     texts: bool = True,
 ) -> Holder | None:
-    """Return the holder of a field among the records of a view, or None."""
+    """Return the record that holds a field, or None."""
     keyed = [memory for memory in memories if memory.key == schema.keys[field]]
     holders = [of_memory(schema, field, one, texts=texts) for one in keyed if counts(one, now)]
     stored = (document for document in documents if field in document.body)

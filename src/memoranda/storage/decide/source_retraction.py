@@ -133,7 +133,7 @@ def _held(record: Record) -> bool:
 
 
 def narrow_with(state: BatchState, memory: Memory, readers: Audience) -> Deciding[None]:
-    """Limit the readers of records that rest on a memory alone to the readers of the memory.
+    """Limit the readers of records derived from one memory to its readers.
 
     Raise ``Conflict`` with the list of records for which that is impossible.
     """
@@ -169,7 +169,7 @@ def narrow_with(state: BatchState, memory: Memory, readers: Audience) -> Decidin
 
 
 def _wider(state: BatchState, ids: tuple[UUID, ...], readers: Audience) -> Deciding[list[Record]]:
-    """Return the visible records that rest on one of these and have readers beyond ``readers``."""
+    """Return the visible records derived from these with wider audiences than ``readers``."""
     view, found = state.batch.view, []
     for record in (yield from ask(RestingOn(ids))):
         if record.owner != state.batch.owner or record.withdrawn:

@@ -211,7 +211,7 @@ class ShelfSuite(Suite):
 
 
 class NarrowingSuite(Suite):
-    """Tests that records which rest on one memory alone lose readers together with it."""
+    """Tests that records derived from one memory lose readers together with it."""
 
     async def test_what_rests_on_a_statement_alone_is_narrowed_with_it_and_an_undo_brings_all_back(
         self, engine: Engine
