@@ -154,6 +154,16 @@ class Oracle:
         known = self.records[id]
         known.seen = {known.version: known.seen[known.version]}
 
+    def citing(self, party: Owner, id: UUID) -> set[UUID]:
+        """Return a record with all of its owner's records that rest on it, also by way of others."""
+        found = {id}
+        while True:
+            own = (known for known in self.records.values() if known.party == party and known.id not in found)
+            more = {known.id for known in own if not found.isdisjoint(known.grounds)}
+            if not more:
+                return found
+            found |= more
+
     def resting_on(self, ids: set[UUID]) -> set[UUID]:
         """Return all records that an erasure of these removes: those inside them, about them, or with no other source."""
         doomed = set(ids)

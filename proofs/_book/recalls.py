@@ -117,7 +117,7 @@ async def recall_what_moved(s: Session) -> None:
         shared = await s.told(book.share(party, moving.id, audience, view="owner"), party, WHOLE, "share")
         if isinstance(shared, MemorandaError):
             return
-        s.absorb(shared, party, WHOLE, moved=audience, asked=[moving.id])
+        s.absorb(shared, party, WHOLE, moved=audience, asked=s.oracle.citing(party, moving.id))
         for _ in range(2):
             if moving.word and moving.found_by_words:
                 hits = await book.recall(party, moving.word, limit=20, mode="words", view="owner")

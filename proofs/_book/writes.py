@@ -192,7 +192,9 @@ async def share(s: Session) -> None:
     audience = s.audience(view)
     grounds = [s.oracle.records[g] for g in s.oracle.records[id].grounds if g in s.oracle.records]
     done = await upon(
-        s, id, s.book(party).share(party, id, audience, **who(view)), party, view, "share", moved=audience, asked=[id]
+        s, id, s.book(party).share(party, id, audience, **who(view)), party, view, "share", moved=audience,
+        # What rests on it alone loses the same readers.
+        asked=s.oracle.citing(party, id),
     )  # fmt: skip
     if done is None or not done.items:
         return

@@ -21,6 +21,6 @@ def test_the_command_line_stores_and_takes_external_ids(shell: Shell) -> None:
     assert "m1" in shell.run("remember", "ana", "Likes tea", "--external-id", "m1", code=4)
     shell.run("retract", "ana", "m2")
     shell.run("form", "ana", "--thread", "chat-1")
-    gone = shell.json("forget", "ana", "m1", "m2", "--yes", "--as-owner")
+    gone = shell.json("forget", "ana", "m1", "m2", "--what", "record", "--yes", "--as-owner")
     assert memory["id"] in gone["ids"] and len(gone["ids"]) == 2
     assert "m1" in shell.run("get", "ana", "m1", code=3)

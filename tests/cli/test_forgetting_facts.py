@@ -55,6 +55,6 @@ def test_the_record_alone_goes_from_the_shell_too(shell: Shell) -> None:
 
 def test_one_way_to_name_what_to_forget_is_needed(shell: Shell) -> None:
     for words in (("x", "--about", "home"), ()):
-        assert "give either IDs, --about or --everything" in shell.run(
+        assert "give either IDs, --about, --everything or --finish" in shell.run(
             "forget", "ana", *words, *OWNER, code=2
         )

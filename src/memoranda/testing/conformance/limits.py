@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -52,6 +53,17 @@ class LimitSuite(Suite):
         with pytest.raises(LimitReached):
             await pen.write(*(pen.remembering(str(number)) for number in range(3)))
         assert len(await pen.scan()) == 6
+
+    async def test_what_has_expired_of_another_owner_makes_no_room(self, engine: Engine) -> None:
+        limits = Limits(memories_per_owner=1, at_capacity="reject")
+        pen, other = Pen(engine, limits=limits), Pen(engine, BEN, limits=limits)
+        await pen.remember("one")
+        await other.remember("two", expires_at=other.now + timedelta(seconds=5))
+        for one in (pen, other):
+            one.tick(60)
+        with pytest.raises(LimitReached):
+            await pen.remember("three")
+        await other.remember("three")
 
     async def test_at_the_cap_a_write_is_refused_with_what_to_do(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="reject"))
