@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from memoranda.book.admin.erasure_notes import NOTE, read_notes
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.book_rows import Departure, Piece
 from memoranda.model.changes import Job, JobDraft
+from memoranda.model.ledger import Target
 from memoranda.model.values import utc_now
 from memoranda.testing.builders import ANN, START, Pen
 from tests.moving.books import assert_same, make_book, said
@@ -246,8 +248,10 @@ async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten
         departure = Departure(str(tmp_path / "there.db"), whole=False, copy="stopped")
         erase = book.engine.erase
 
-        async def just_in_time(*given: Any) -> Any:
-            receipt = await erase(*given)
+        async def just_in_time(target: Target, at: datetime) -> Any:
+            receipt = await erase(target, at)
+            if target.dry_run:
+                return receipt
             await book.engine.depart(departure, None)
             return receipt
 

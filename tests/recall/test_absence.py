@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 import memoranda
-from memoranda import InvalidInput
+from memoranda import NotFound
 from memoranda.model.query import Hits, WhyMissing
 
 # ── Why it is not there ───────────────────────────────────────────────────────────────────────────────────
@@ -56,5 +56,5 @@ async def test_what_comes_next_is_told_where_no_id_is_named(book: memoranda.Book
     assert [one.rank for one in hits.missing] == [3, 4]
     assert all(one.because is WhyMissing.OUTRANKED and one.scores for one in hits.missing)
     assert (await book.recall("ana", "tea", limit=2)).missing == ()
-    with pytest.raises(InvalidInput):
+    with pytest.raises(NotFound):
         await book.recall("ana", "tea", explain="no id")

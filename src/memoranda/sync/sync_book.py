@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack
 from uuid import UUID
@@ -122,6 +122,7 @@ class SyncBook(SyncPart):
         status: Literal["created", "running"] = "running",
         tags: Sequence[str] = (),
         audience: str | Audience | None = None,
+        expires_at: datetime | None = None,
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> SyncThread:
@@ -134,6 +135,7 @@ class SyncBook(SyncPart):
             status=status,
             tags=tags,
             audience=audience,
+            expires_at=expires_at,
             operation=operation,
             **who,
         )
