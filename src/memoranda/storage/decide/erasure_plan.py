@@ -197,9 +197,14 @@ def _follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
     touched = (yield from ask(RestingOn(tuple(plan.removed), damaged=True))) if plan.removed else []
     yield from _read_groups(plan, touched)
     for record in touched:
-        if record.id not in plan.doomed and _falls(plan, record):
+        if record.id in plan.doomed:
+            continue
+        if _falls(plan, record):
             plan.doomed[record.id] = record
             plan.stripped.pop(record.id, None)
+        elif record.version == 1 and plan.stripped.get(record.id) == record:
+            # Nothing of it came from these words, and it has no earlier version that may quote them.
+            del plan.stripped[record.id]
     yield from _spread(plan, [*plan.doomed, *plan.aged])
     yield from _empty_summaries(plan, aged)
     plan.superseded = [

@@ -165,6 +165,7 @@ class RedactionSuite(Suite):
         assert (left.sources, left.quotes) == ((again,), ())
         assert (await pen.read(tea)).quotes == (Cited(message=said, quote="I like tea."),)
         assert (await pen.read(other)).sources == (said,)
+        assert {(await pen.read(id)).version for id in (tea, other)} == {1}
         (document,) = await pen.scan(types=frozenset({RecordType.PROFILE}))
         assert document.body == {"places": ["Bergen"], "drink": "tea"}
 
