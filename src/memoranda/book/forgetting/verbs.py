@@ -43,6 +43,8 @@ _CLEAR: Final = 1.5
 #: Memories that are shown where a question may mean several.
 _CANDIDATES: Final = 10
 _NEAREST: Final = 20
+#: How often a forgetting is planned when others change the same records.
+_TRIES: Final = 4
 #: Why a record goes.
 _NAMED: Final = "named"
 _SAME: Final = "it says it, too"
@@ -142,13 +144,20 @@ class Forgetting:
             wanted, what = shown.ids, "record" if shown.what == "record" else "fact"
             named = _named(shown)
             found, target = await self._planned(party, view, wanted, what, named, who, shown)
-        else:
-            if about is not None:
-                wanted = (await self._one_meant(party, about, who),)
-            found, target = await self._planned(party, view, wanted, what, named, who)
-        receipt = await self._erase(target, dry=dry, backups=backups)
-        told = replace(receipt, still_tells=found.still_tells, more=found.more)
-        return replace(told, plan=found) if dry else told
+            return _told(await self._erase(target, dry=dry, backups=backups), found, dry=dry)
+        if about is not None:
+            wanted = (await self._one_meant(party, about, who),)
+        tries = _TRIES
+        while True:
+            tries -= 1
+            try:
+                found, target = await self._planned(party, view, wanted, what, named, who)
+                # Nobody has seen this plan: if others change the records, it is made again, and at last not compared.
+                target = target if tries else replace(target, expected=None)
+                return _told(await self._erase(target, dry=dry, backups=backups), found, dry=dry)
+            except (Stale, NotFound):
+                if not tries:
+                    raise
 
     async def redact(
         self,
@@ -300,6 +309,12 @@ async def readable(records: Records, owner: Owner, view: View, ids: Sequence[UUI
             with suppress(Corrupt):
                 found |= await records.get(owner, view, [id])
         return found
+
+
+def _told(receipt: ErasureReceipt, found: Traces, *, dry: bool) -> ErasureReceipt:
+    """Return a receipt with what may still tell the fact; that of a dry run with its plan."""
+    told = replace(receipt, still_tells=found.still_tells, more=found.more)
+    return replace(told, plan=found) if dry else told
 
 
 def _is_clear(by_words: Sequence[Hit], hits: Sequence[Hit]) -> bool:
