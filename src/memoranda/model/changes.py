@@ -258,6 +258,8 @@ class Hide:
 
     ids: tuple[UUID, ...] = ()
     redactions: tuple[Redaction, ...] = ()
+    #: Threads whose summaries and formed titles are emptied.
+    emptied: tuple[UUID, ...] = ()
     #: Seconds after which it is erased unless it is undone; None: it stays hidden until somebody decides.
     finish_after: float | None = None
 

@@ -242,7 +242,7 @@ class Feedback(Value):
 
 
 class Message(Record):
-    """One message of a thread. It never changes; it can only be forgotten."""
+    """One message of a thread. It never changes; it, or a part of it, can only be forgotten."""
 
     type: ClassVar[RecordType] = RecordType.MESSAGE
 

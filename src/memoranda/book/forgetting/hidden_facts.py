@@ -86,7 +86,7 @@ class Hiding:
                     return Hidden(since.receipt, found, hours)
                 target = Target(party, view, as_actor(view), redactions=found.redactions)
             after = None if hours is None else hours * _HOUR
-            changes = [Hide(target.ids, target.redactions, after)]
+            changes = [Hide(target.ids, target.redactions, target.emptied, finish_after=after)]
             try:
                 receipt = await self._write_hidden(party, view, changes, request, named)
             except Stale:

@@ -63,7 +63,9 @@ class UnkeptWords:
         # The same words of the same message are hidden once: an undo is the last word.
         places = hashlib.sha256(repr(as_said(spans, message.removed)).encode()).hexdigest()[:16]
         operation = f"unkept:{message.id}:{places}"
-        change = Hide((), (Redaction(message.id, spans, message.version),), self._hours * _HOUR)
+        change = Hide(
+            redactions=(Redaction(message.id, spans, message.version),), finish_after=self._hours * _HOUR
+        )
         try:
             await self._door.write(
                 job.owner,

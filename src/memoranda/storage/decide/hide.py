@@ -19,7 +19,7 @@ from memoranda.storage.use_case import Deciding
 
 def hide(state: BatchState, change: Hide) -> Deciding[None]:
     """Hide what an erasure of the same records and parts of messages would remove."""
-    plan = yield from plan_erasure(state.batch.view, change.ids, change.redactions)
+    plan = yield from plan_erasure(state.batch.view, change.ids, change.redactions, change.emptied)
     if plan.unknown:
         named = ", ".join(map(str, plan.unknown))
         raise NotFound(f"ids: this view sees no record {named}, and nothing was forgotten")

@@ -193,22 +193,26 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
             )
         restored = earlier
         if isinstance(record, Thread) and isinstance(earlier, Thread):
-            restored = _with_progress(earlier, record, hidden=line.verb is Verb.HIDE)
+            made = yield from ask(VersionOf(line.id, line.after))
+            restored = _with_progress(earlier, made if isinstance(made, Thread) else record, record)
         restored = yield from as_it_was(state, record, restored)
     state.put(restored, Verb.UNDO)
 
 
-def _with_progress(earlier: Thread, now: Thread, *, hidden: bool) -> Thread:
-    """Return an earlier version of a thread with the progress of formation since; what was ``hidden`` comes back."""
+#: What formation makes of a thread: fields that belong together.
+_FORMED = (("summary", "summary_through"), ("task_summary",), ("prepared",), ("title", "title_through"))
+
+
+def _with_progress(earlier: Thread, made: Thread, now: Thread) -> Thread:
+    """Return an earlier version of a thread with the progress of formation since.
+
+    What the undone operation itself changed, as hiding and its undo do, goes back unless it was made anew since.
+    """
     fields: dict[str, Any] = {"formed_through": now.formed_through}
-    if now.summary or not hidden:
-        fields |= {"summary": now.summary, "summary_through": now.summary_through}
-    if now.task_summary or not hidden:
-        fields["task_summary"] = now.task_summary
-    if now.prepared or not hidden:
-        fields["prepared"] = now.prepared
-    if now.title_through:
-        fields |= {"title": now.title, "title_through": now.title_through}
+    for names in _FORMED:
+        before, after, held = ({name: getattr(one, name) for name in names} for one in (earlier, made, now))
+        is_set_by_hand = "title" in names and not now.title_through
+        fields |= before if is_set_by_hand or (before != after and held == after) else held
     return earlier.changed(**fields)  # type: ignore[no-any-return]
 
 

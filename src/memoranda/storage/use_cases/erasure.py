@@ -113,7 +113,7 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
     if target.dry_run:
         removed.update(record.type.value for record in plan.doomed.values())
         removed["parts of messages"] = sum(len(taken.spans) for taken in plan.removed.values())
-    elif plan.doomed or plan.aged or plan.removed or target.emptied or target.everything:
+    elif plan.doomed or plan.aged or plan.stripped or target.everything:
         removed = yield from _carry_out(base, target, plan, at, upkeep)
     return ErasureReceipt(
         owner=target.owner,

@@ -308,6 +308,21 @@ class RedactionSuite(Suite):
             await pen.write(Undo(receipt.position))
         assert (await engine.erasures()).redactions == erased.redacted
 
+    async def test_a_summary_alone_is_hidden_brought_back_and_erased(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        await pen.say(thread, "Good morning.")
+        await pen.write(SummariseThread(thread, "Lives in Oslo.", 1))
+        receipt = await pen.write(Hide(emptied=(thread,)))
+        assert (await pen.read(thread)).summary == ""
+        undone = await pen.write(Undo(receipt.position))
+        assert (await pen.read(thread)).summary == "Lives in Oslo."
+        await pen.write(Undo(undone.position))
+        assert (await pen.read(thread)).summary == ""
+        await engine.erase(target(pen, hidden=receipt.position), pen.tick())
+        steps = await engine.history(ANN, WHOLE, thread)
+        assert not any("Oslo" in repr(step.record.model_dump()) for step in steps if step.record is not None)
+
     async def test_only_who_hid_it_or_the_owner_finishes(self, engine: Engine) -> None:
         pen = Pen(engine)
         (said,) = await pen.say(await pen.open(agent="a", audience=FOR_A), SAID, agent="a")
