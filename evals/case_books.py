@@ -52,7 +52,7 @@ class CaseBook:
         schemas: Sequence[WantedSchema],
         candidates: Sequence[Memory],
     ) -> Reading:
-        """Append messages, one a minute, in a conversation of their own, and return what a prompt is made of."""
+        """Append messages to a new thread, one a minute, and return the data of the prompt."""
         thread = a_thread(self.owner, at)
         said = [
             a_message(
@@ -83,7 +83,7 @@ class CaseBook:
     async def form(
         self, reading: Reading, answered: Callable[[Prompt], Formed]
     ) -> tuple[Formed, tuple[str, ...]]:
-        """Read an answer and write its changes; return what was formed, and the codes of what was left out."""
+        """Read an answer and write its changes; return the results, and the codes of parts that were left out."""
         prompt = compose(reading)
         assert prompt is not None
         formed = answered(prompt)

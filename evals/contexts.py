@@ -145,7 +145,7 @@ class Answer:
         self.words = words_with_forms(one_word_dates(text))
 
     def stands_in(self, text: str) -> bool:
-        """True if every content word stands in the text of a context."""
+        """True if a context contains every content word of a text."""
         terms = terms_in(text) | terms_in(" ".join(sorted(set(dates_in(text)))))
         return all(not forms.isdisjoint(terms) for _, forms in self.words)
 

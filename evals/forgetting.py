@@ -1,4 +1,4 @@
-"""What is still told after a fact was forgotten: ``[--half dev|held|all] [--engine URL] [--json] [--shown]``.
+"""Counts the parts of a book that still contain a forgotten fact: ``[--half dev|held|all] [--engine URL] [--json] [--shown]``.
 
 Each case is a small book: conversations, a memory of the fact, and what was made of them. The memory is forgotten, and then everything
 is read: messages with their native forms, earlier versions, contexts, recall, memories, profile, episodes, summaries and the export.
@@ -56,7 +56,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What forgetting the fact of one case left, and what it took."""
+    """The result of forgetting one fact: the parts that are left, and those that were removed."""
 
     id: str
     language: str
@@ -77,7 +77,7 @@ class Outcome:
 
 
 async def judge(filled: FilledBook) -> Outcome:
-    """Forget the fact of a case, read everything, and return what is still told."""
+    """Forget the fact of a case, read everything, and return the parts that still contain it."""
     case = filled.case
     # A book in use has vectors, which are made in the background; without an embedder this does nothing.
     await filled.book.embed()

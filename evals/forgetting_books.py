@@ -1,4 +1,4 @@
-"""The part of a book that belongs to one case of forgetting: what was said, what was made of it, and everything that can be read of it."""
+"""Books for cases of forgetting: fills one with messages and memories, and reads all texts of its owner."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HITS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A part of a record that tells the fact."""
+    """A part of a record that contains the fact."""
 
     place: str
     label: str
@@ -40,7 +40,7 @@ class Telling:
 
 @dataclass(slots=True)
 class FilledBook:
-    """The book of one case: its owner, the memory of the fact, and where the fact is told."""
+    """The book of one case: its owner, the memory of the fact, and the parts that contain the fact."""
 
     book: Book
     case: Mapping[str, Any]
@@ -51,7 +51,7 @@ class FilledBook:
     tellings: list[Telling] = field(default_factory=list)
 
     async def fill(self) -> None:
-        """Append the messages, then store the memory and what else was made of them, as forming does."""
+        """Append the messages, then store the memory and other results of forming."""
         for thread, one in enumerate(self.case["threads"], 1):
             handle = await self.book.thread(self.owner)
             self.threads[thread] = handle.id
@@ -186,7 +186,7 @@ class FilledBook:
 
 
 def text_of(record: Record) -> str:
-    """Return the text of a record in which the fact may be told."""
+    """Return the text of a record that may contain the fact."""
     match record:
         case Message():
             return readable(record.content, record.native)

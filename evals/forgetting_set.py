@@ -1,4 +1,4 @@
-"""The labelled set for forgetting a fact: facts told in several ways in short books, beside neighbours that must stay.
+"""The labelled set for forgetting a fact: short books with facts in several wordings, and with texts that must stay.
 
 A line of a half has ``fact`` (``content``, perhaps ``key``), ``words`` (the beginnings of its content words), ``question``, ``threads``
 of ``messages``, ``sources`` (where the user says it, with the quote; threads and messages are counted from 1), perhaps a ``summary``
@@ -25,7 +25,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def read(half: str) -> list[dict[str, Any]]:
-    """Return the cases of ``dev``, of ``held``, or of both for ``all``."""
+    """Return the cases of one half, or of both halves for ``all``."""
     halves = HALVES if half == "all" else (half,)
     lines = [
         line for one in halves for line in (_SETS / f"forgetting_{one}.jsonl").read_text("utf-8").splitlines()
@@ -34,7 +34,7 @@ def read(half: str) -> list[dict[str, Any]]:
 
 
 def tellings(case: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
-    """Yield each part that tells the fact: the place, the part with its label, and the whole text that it is in."""
+    """Yield each part that contains the fact, with its place, its label and the whole text."""
     for _, _, message in messages(case):
         for tell in message["tells"]:
             yield "message", tell, readable(message["content"], message.get("native"))
@@ -82,7 +82,7 @@ def _strings(native: Any) -> Iterator[str]:
 
 
 def has_words(text: str, words: Iterable[str]) -> bool:
-    """True if a text has all of these words: each is the beginning of a word, or is a number that stands there."""
+    """True if a text contains all of these numbers and beginnings of words."""
     there = [word.casefold() for word in _WORD.findall(text)]
     wanted = [word.casefold() for word in words]
     return all(

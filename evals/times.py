@@ -1,4 +1,4 @@
-"""Shares of times that are read rightly: ``[--data PATH] [--half dev|held|all] [--misses] [--json]``, on phrases with their moment of saying."""
+"""Shares of phrases of time that are read correctly: ``[--data PATH] [--half dev|held|all] [--misses] [--json]``, on phrases with their moment of saying."""
 
 from __future__ import annotations
 

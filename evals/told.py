@@ -55,7 +55,7 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 async def tell(case: Mapping[str, Any], engine: Engine) -> Told:
-    """Write the older memories and the messages of a case, read its answer, and write the changes."""
+    """Store the memories and messages of a case, then read its answer and write the changes."""
     owner = Owner(tenant=str(case["id"]), id=case.get("owner") or _OWNER)
     book = CaseBook(engine, owner, _NOW)
     old = await _remembered(book, case.get("old") or case.get("held_memories") or ())

@@ -28,7 +28,7 @@ async def take_out(book: memoranda.Book, message: UUID, *, backups: bool = False
 
 
 def found(folder: Path, text: str = "canary") -> set[str]:
-    """The files that hold a text; scanned while no book in them is open."""
+    """Return the names of the files that contain a text; no book in them may be open."""
     return {path.name for path in folder.iterdir() if text.encode() in path.read_bytes()}
 
 

@@ -1,4 +1,4 @@
-"""From a memory to the episode that tells of where it comes from, and back: why, retract_source, its dry run, undo."""
+"""Tests of links between memories and the episode of their thread: why, retract_source, its dry run, undo."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.test_cli import Shell
 
 
 async def talk(book: memoranda.Book) -> tuple[Any, Any, Any]:
-    """A conversation with a memory, whose episode is recorded when it is closed; return thread, memory and episode."""
+    """Close a thread with a memory and an episode; return thread, memory and episode."""
     thread = await book.thread("ana", name="chat", agent="guide")
     said = await thread.append("user", "I like tea")
     memory = await thread.remember("Likes tea", sources=said.ids())

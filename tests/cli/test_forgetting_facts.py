@@ -1,4 +1,4 @@
-"""Forgetting a fact from the shell: what is shown is what is done."""
+"""Tests of ``memoranda forget`` for facts: it takes exactly the parts that it has shown."""
 
 from __future__ import annotations
 

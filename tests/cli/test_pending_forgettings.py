@@ -1,4 +1,4 @@
-"""What a model forgot is listed in a shell, counted by the doctor, and erased or brought back there."""
+"""Tests of the command line for facts that a model has hidden: list, count, erase and undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor says of a book's server."""
+"""Tests of the checks that ``doctor`` makes of a book's server."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ async def everything(book: Book) -> list[Any]:
 
 
 async def all_reads(book: Book) -> dict[str, Any]:
-    """What every read says, apart from versions, times of writing and the ledger."""
+    """Return the answers of all reads without versions, times of writing and the ledger."""
     same = {"version": 0, "recorded_at": NOW, "past": ()}
     records = await everything(book)
     got = [await book.get(ANA, one.id, view="owner") for one in records]

@@ -1,4 +1,4 @@
-"""What has ended or expired is out of a book's reads at that moment, on every engine."""
+"""Tests that reads leave out ended and expired records from that moment on, on every engine."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def test_a_superseded_memory_is_recalled_by_its_status_although_its_time_h
 
 
 async def drained(book: Book) -> None:
-    """Let the book's worker do what is due."""
+    """Run all due jobs of the book."""
     await book.drain()
 
 

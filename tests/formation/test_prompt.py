@@ -1,4 +1,4 @@
-"""Tests of prompts: they begin alike in all conversations of an agent, and data cannot leave their fence."""
+"""Tests of prompts: all prompts of an agent have the same beginning, and data cannot leave their fence."""
 
 from __future__ import annotations
 

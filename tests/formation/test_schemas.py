@@ -44,7 +44,7 @@ class Pet(BaseModel):
 
 
 class Household(BaseModel):
-    """Who lives together."""
+    """The members of a household."""
 
     pets: list[Pet] = []
     rooms: dict[str, int] = {}

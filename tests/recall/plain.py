@@ -1,4 +1,4 @@
-"""A plain reading of what recall does, one passage and one word after another; and what tests make passages of."""
+"""A plain reimplementation of recall, one passage and one word at a time; and builders of passages."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def score_of(found: Match, scorer: Scorer) -> float:
 def plain(
     rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
 ) -> dict[bytes, dict[Scorer, float]]:
-    """What every scorer says of every passage."""
+    """Return the score of every passage by every scorer."""
     if not rows:
         return {}
     near = {row.id: _beside(rows, row) for row in rows}
@@ -164,12 +164,12 @@ def together(
 
 
 def _near(scorer: Scorer, score: float) -> float:
-    """What is not near, or by rounding alone, is nothing."""
+    """Return a score; 0 if it is negative or due to rounding."""
     return score if score > (ROUNDING if scorer in (Scorer.MEANING, Scorer.MEANING_NEAR) else 0) else 0.0
 
 
 def _speaks(row: PassageRow, question: Sequence[TermGroup]) -> bool:
-    """Whether someone speaks whom the question names."""
+    """True if the speaker is named in the question."""
     speaker = json.loads(row.facets)[0] if row.facets else None
     return any(term_hash(speaker.lower()) in group.hashes for group in question) if speaker else False
 
@@ -184,7 +184,7 @@ def _rarity(counts: Sequence[Mapping[int, float]], group: TermGroup) -> float:
 
 
 def _beside(rows: Sequence[PassageRow], row: PassageRow) -> dict[bytes, float]:
-    """What lends to a passage, itself among it, and how much."""
+    """Return the passages that lend to one, itself included, each with its share."""
     if row.thread is None or row.type != "message":
         return {row.id: 1.0}
     thread = sorted(

@@ -1,4 +1,4 @@
-"""What a search returns: the scorers, how they are blended, who is named, when, and what filters shut out."""
+"""Tests of search: scorers, their blend, named speakers, times and filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of books of an earlier version, whose documents hold bound fields: they read right, and are brought over once."""
+"""Tests of earlier books whose documents contain bound fields: reads are right, and the fields are moved once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding where a fact is told: the memory meant, what rests on it, parts of messages, and what may still tell of it."""
+"""Tests of find_traces: the memory, its dependents, parts of messages, and other texts that may contain the fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is hidden waits for a decision: it is listed, erased when somebody says so or its time is up, or comes back."""
+"""Tests of hidden facts: they are listed, erased on request or after a time, or restored by an undo."""
 
 from __future__ import annotations
 

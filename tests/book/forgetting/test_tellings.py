@@ -1,4 +1,4 @@
-"""The parts of a message that tell a fact to the letter: what is cut, what is only listed, and what stays."""
+"""Tests of the parts of a message that contain a fact: those that are cut, those that are only listed, and the rest."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def found_in(content: str, *memories: Memory, **fields: Any) -> list[Telling]:
 
 
 def left_of(content: str, *memories: Memory) -> str:
-    """Return a text without what is taken of it."""
+    """Return a text without the parts that are taken."""
     return cut(content, [one.span for one in found_in(content, *memories) if one.to_the_letter])
 
 

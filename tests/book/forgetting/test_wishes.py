@@ -1,4 +1,4 @@
-"""What a user says is, or is not, a wish to forget."""
+"""Tests that wishes to forget are recognised, and that other messages are not."""
 
 from __future__ import annotations
 
