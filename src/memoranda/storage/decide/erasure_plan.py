@@ -166,6 +166,9 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
         if line.id in whole:
             plan.doomed[line.id] = record
             continue
+        if line.hash is None:
+            # It was done before: the ledger has no digest of it any more.
+            continue
         plan.stripped[line.id] = record
         earlier = (yield from ask(VersionOf(line.id, line.before))) if line.id in spans else None
         if isinstance(record, Message) and isinstance(earlier, Message):
