@@ -165,7 +165,7 @@ async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: mem
     )
     assert again.repeated and again.id == first.id
     kept = await book.schemas.get("Household")
-    assert kept is not None and kept.description == "Who lives together."
+    assert kept is not None and kept.description == "The members of a household."
     assert (kept.update_mode, kept.trigger, kept.agents) == ("patch", "silence", ())
     await book.profile.patch("ana", {"pets": []}, schema="Household")
     assert (await book.profile.documents("ana", "Household"))[0].schema_hash == schema_from_record(
