@@ -55,6 +55,14 @@ class Records(Protocol):
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         """Return how many records a scan would return."""
 
+    async def newest(
+        self, owner: Owner, view: View, filter: Filter, limit: int, offset: int = 0
+    ) -> list[Record]:
+        """Return the passages that meet a filter, the latest first by their time; among equals the highest id is first."""
+
+    async def kinds(self, owner: Owner, view: View, filter: Filter) -> dict[str | None, int]:
+        """Return the kinds of the passages that meet a filter, each with the number of passages."""
+
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         """Return a record's changes, oldest first; an empty list if the view may not see the record."""
 
@@ -75,11 +83,18 @@ class Passages(Protocol):
     """The passages of shelves (a shelf: all passages of one owner with one audience), as recall's index reads them."""
 
     async def look(
-        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
+        self,
+        owner: Owner,
+        view: View,
+        cached: Callable[[int], int | None],
+        choose: Choose,
+        *,
+        bare: bool = False,
     ) -> Sight:
         """Return what ``since`` returns, and the records that ``choose`` picks from it, with their uses and sources.
 
         It is read at one moment, in one round trip; ``choose`` may be called in any thread, and more than once.
+        ``bare`` leaves out the uses and the sources.
         """
 
     async def since(
@@ -371,6 +386,22 @@ class Finder(Protocol):
         now: datetime,
     ) -> Hits:
         """Return the best passages, best first; ``vector`` is the question's, ``vectors`` names the set to compare."""
+
+    async def newest(
+        self, owner: Owner, view: View, only: Filter, *, limit: int, offset: int = 0, now: datetime
+    ) -> list[Record]:
+        """Return the passages that meet a filter, the latest first by their time; among equals the highest id is first."""
+
+    async def page(
+        self, owner: Owner, view: View, only: Filter, cursor: str | None, limit: int, *, now: datetime
+    ) -> Page:
+        """Return the page of passages that ``scan`` returns for a filter, chosen by the index."""
+
+    async def count(self, owner: Owner, view: View, only: Filter, *, now: datetime) -> int:
+        """Return the number of passages that meet a filter."""
+
+    async def kinds(self, owner: Owner, view: View, only: Filter, *, now: datetime) -> dict[str | None, int]:
+        """Return the kinds of the passages that meet a filter (of items their namespaces), each with their number."""
 
 
 @runtime_checkable

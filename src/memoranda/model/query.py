@@ -25,6 +25,8 @@ class Filter:
 
     types: frozenset[RecordType] | None = None
     kinds: frozenset[str] | None = None
+    #: Records whose kind begins with this: of items their namespace, as ``namespace_text`` writes its first labels.
+    kind_prefix: str | None = None
     statuses: frozenset[str] | None = None
     thread: UUID | None = None
     #: The holder of this key or name only.

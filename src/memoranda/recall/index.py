@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence, Set
 from typing import NamedTuple
+from uuid import UUID
 
 import numpy as np
 
@@ -122,6 +123,15 @@ def _ids(rows: Sequence[PassageRow]) -> list[bytes]:
     return rows.column("id") if isinstance(rows, PassageRows) else [row.id for row in rows]
 
 
+#: Picks records in some indexes, and returns their ids in the order in which they are to be read.
+Pick = Callable[[Sequence[ShelfIndex]], Sequence[UUID]]
+
+
+def unchanged(shelves: Sequence[ShelfIndex], states: Sequence[IndexState]) -> bool:
+    """True if these indexes still have these contents."""
+    return all(shelf.state is one for shelf, one in zip(shelves, states, strict=True))
+
+
 #: A delta with more rows than this is applied in another thread.
 _MANY_ROWS = 500
 
@@ -169,6 +179,21 @@ class ShelfCache:
         for number in numbers:
             self._indexes.move_to_end(number)
         return True
+
+    def chosen(self, deltas: Sequence[tuple[Shelf, ShelfDelta]], pick: Pick) -> Sequence[UUID] | None:
+        """Pick if every index is up to date, and return the ids to read. Called in a worker thread of the engine."""
+        shelves, states = [], []
+        for shelf, delta in deltas:
+            index = self._indexes.get(shelf.number)
+            if index is None or delta.whole or delta.large:
+                return None
+            shelves.append(index)
+            states.append(index.state)
+            if states[-1].mark != delta.mark:
+                return None
+        picked = pick(shelves)
+        # An index that changed meanwhile is of another moment than the records that would be read.
+        return picked if unchanged(shelves, states) else None
 
     async def update(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int

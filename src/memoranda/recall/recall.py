@@ -21,7 +21,8 @@ from memoranda.model.records import Owner, RecordType, View
 from memoranda.ports import Readable
 from memoranda.recall.absences import absences, unlisted
 from memoranda.recall.hits import MOST_USED, FoundRecords, conditions_of, hits_of, listed, most_used, ranked
-from memoranda.recall.index import IndexState, ShelfCache, ShelfIndex, field_of
+from memoranda.recall.index import ShelfIndex, field_of
+from memoranda.recall.indexed_views import IndexedViews, beside
 from memoranda.recall.large import CandidateField, LargeShelfSearch
 from memoranda.recall.request import MOST_CANDIDATES, SearchRequest, parse_question, passage_filter
 from memoranda.recall.scoring.fields import Field
@@ -32,23 +33,20 @@ from memoranda.text.terms import forget_words
 INDEX_BYTES = 512 * 1024 * 1024
 #: Default of ``recall.large_shelf``: shelves with at least so many passages are searched by the engine, if it can.
 LARGE_SHELF = 200_000
-#: More passages than this are searched in another thread.
-_MANY = 20_000
 #: The longest question, in characters.
 QUESTION_LENGTH = 10_000
 
 
-class Recall:
+class Recall(IndexedViews):
     """Finds passages of one engine for questions. Tasks of one event loop share it."""
 
     def __init__(
         self, engine: Readable, *, index_bytes: int = INDEX_BYTES, forget: Callable[[], None] = forget_words
     ) -> None:
-        self._engine = engine
+        super().__init__(engine, index_bytes=index_bytes, forget=forget)
         self._large = (
             LargeShelfSearch(engine.large_shelves) if isinstance(engine, SearchesLargeShelves) else None
         )
-        self.cache = ShelfCache(index_bytes, forget)
 
     @property
     def shelves(self) -> int:
@@ -168,7 +166,9 @@ class Recall:
         # is searched as it is.
         for _ in range(2):
             clears = self.cache.clears
-            sight = await self._engine.look(owner, view, self.cache.mark, lambda d: self._choose(request, d))
+            sight = await self._engine.look(
+                owner, view, self.cache.mark, lambda deltas: self.cache.chosen(deltas, request.pick)
+            )
             numbers = {shelf.number for shelf, _ in sight.shelves}
             if sight.records is not None and self.cache.touch(owner, view, numbers):
                 return FoundRecords(request.found, sight.records, sight.uses, sight.grounds)
@@ -179,7 +179,7 @@ class Recall:
         if candidates is not None:
             await asyncio.to_thread(request.search_in, candidates)
             return await self._read(owner, view, request)
-        await self._search(shelves, request)
+        await beside(shelves, request.pick)
         return await self._read(owner, view, request)
 
     async def _read(self, owner: Owner, view: View, request: SearchRequest) -> FoundRecords:
@@ -191,47 +191,3 @@ class Recall:
         return FoundRecords(
             request.found, records, uses, await self._engine.get(owner, view, cited) if cited else {}
         )
-
-    def _choose(
-        self, request: SearchRequest, deltas: Sequence[tuple[Shelf, ShelfDelta]]
-    ) -> list[UUID] | None:
-        """Search if every index is up to date, and return the ids to read. Called in a worker thread of the engine."""
-        shelves, states = [], []
-        for shelf, delta in deltas:
-            index = self.cache.get(shelf.number)
-            if index is None or delta.whole or delta.large:
-                return None
-            shelves.append(index)
-            states.append(index.state)
-            if states[-1].mark != delta.mark:
-                return None
-        request.search(shelves)
-        # An index that changed during the search is of another moment than the records that would be read.
-        return [id for id, _ in request.found] if _unchanged(shelves, states) else None
-
-    async def _search(self, shelves: Sequence[ShelfIndex], request: SearchRequest) -> None:
-        if sum(shelf.passages for shelf in shelves) > _MANY:
-            states = [shelf.state for shelf in shelves]
-            await asyncio.to_thread(request.search, shelves)
-            if _unchanged(shelves, states):
-                return
-        request.search(shelves)
-
-    async def _updated(
-        self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int
-    ) -> list[ShelfIndex]:
-        """Apply these deltas, and return the view's indexes as of one moment at or after the call.
-
-        ``clears`` is the cache's counter before the deltas were read.
-        """
-        while True:
-            cacheable = [one for one in deltas if not one[1].large]
-            indexes = await self.cache.update(owner, view, cacheable, clears)
-            if indexes is not None:
-                return indexes
-            clears = self.cache.clears
-            deltas = await self._engine.since(owner, view, self.cache.mark)
-
-
-def _unchanged(shelves: Sequence[ShelfIndex], states: Sequence[IndexState]) -> bool:
-    return all(shelf.state is one for shelf, one in zip(shelves, states, strict=True))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memoranda.model.memories import HELD
 from memoranda.model.query import Filter, Times
-from memoranda.model.records import RecordType
+from memoranda.model.records import PASSAGE_TYPES, RecordType
 from memoranda.model.values import micros
 from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.hits import enough_to_fold
@@ -298,6 +298,11 @@ class SearchRequest:
         """Search these shelves' indexes and store the matches in ``found``."""
         self.comparable(shelves).search_in(field_of(shelves), self)
 
+    def pick(self, shelves: Sequence[ShelfIndex]) -> list[UUID]:
+        """Search these shelves' indexes, store the matches in ``found``, and return their ids."""
+        self.search(shelves)
+        return [id for id, _ in self.found]
+
     def search_in(self, field: Field, result: SearchRequest | None = None) -> None:
         """Search a field (a sequence of passages) and store the matches in ``result``, by default in this request."""
         result = result or self
@@ -358,6 +363,7 @@ def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | N
     return PassageFilter(
         types=frozenset(type_.value for type_ in types),
         kinds=None if only.kinds is None else frozenset(only.kinds),
+        kind_prefix=only.kind_prefix,
         statuses=frozenset(only.statuses) if only.statuses is not None else _READ if of_now else None,
         not_statuses=TAKEN_BACK if only.as_of is not None else None if of_now else _WITHDRAWN,
         threads=None if only.thread is None else frozenset({only.thread.bytes}),
@@ -375,3 +381,10 @@ def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | N
         tags=only.tags,
         pinned=only.pinned,
     )
+
+
+def listing_filter(only: Filter, now: datetime) -> PassageFilter:
+    """Convert conditions into the filter of the passages that a list shows: of every status, unless one is asked for."""
+    filter = passage_filter(PASSAGE_TYPES if only.types is None else only.types, only, now)
+    refused = _WITHDRAWN if only.as_of is None else TAKEN_BACK
+    return replace(filter, statuses=only.statuses, not_statuses=refused)

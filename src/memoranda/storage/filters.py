@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of
-from memoranda.model.records import COMMITMENT, Record, RecordType
+from memoranda.model.records import COMMITMENT, PASSAGE_TYPES, Record, RecordType
 from memoranda.model.values import micros
 from memoranda.storage.rows import TAKEN_BACK, cursor_of
 
@@ -28,6 +28,8 @@ class Dialect:
     present: str
     #: ``{0}`` is one of the texts of parameter ``{1}``.
     among: str
+    #: ``{0}`` begins with the text of parameter ``{1}``.
+    begins: str
     #: A pinned memory, or a record of another type.
     pinned: str
     #: The facet at place ``{0}``, as a text.
@@ -66,6 +68,9 @@ class Dialect:
 
         if filter.kinds is not None:
             parts.append(is_among("r.kind", "kinds", filter.kinds))
+        if filter.kind_prefix is not None:
+            parts.append(self.begins.format("r.kind", ":kind_prefix"))
+            values["kind_prefix"] = filter.kind_prefix
         if filter.statuses is not None:
             parts.append(is_among("r.status", "statuses", filter.statuses))
         if filter.slots is not None:
@@ -109,6 +114,11 @@ class Dialect:
             parts.append(self.tagged.format(":of_tags"))
             values["of_tags"] = self.texts(sorted(filter.tags))
         return " AND ".join(parts), values
+
+
+def passage_types(filter: Filter) -> frozenset[RecordType]:
+    """Return the types of passages that a filter selects."""
+    return PASSAGE_TYPES if filter.types is None else filter.types & PASSAGE_TYPES
 
 
 def statement_of(filter: Filter, types: frozenset[RecordType] | None) -> str:

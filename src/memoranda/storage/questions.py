@@ -280,6 +280,26 @@ class SeenVersion(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class NewestPassages(Question[list[Record]]):
+    """Passages that meet the filter, the one with the latest ``at`` first; among equals the highest id."""
+
+    owner: Owner
+    view: View
+    filter: Filter
+    limit: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountKinds(Question[dict[str | None, int]]):
+    """The kinds of the passages that meet the filter, each with their number."""
+
+    owner: Owner
+    view: View
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
 class VersionsInView(Question[list[SeenVersion]]):
     """All versions of one record, oldest first, also those with other readers; empty if the view may not see the record."""
 
@@ -309,13 +329,14 @@ class ShelvesSince(Question[list[tuple[Shelf, ShelfDelta]]]):
 class Look(Question[Sight]):
     """The same, with the records that ``choose`` picks when it has seen the shelves, their uses and their sources.
 
-    ``choose`` may be called in any thread, and more than once.
+    ``choose`` may be called in any thread, and more than once. ``bare``: without the uses and the sources.
     """
 
     owner: Owner
     view: View
     cached: Callable[[int], int | None]
     choose: Choose
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,16 @@ class Store(ABC):
         seen = self._now(view)
         return await self.read(lambda: ask(q.CountRecords(owner, seen, filter)))
 
+    async def newest(
+        self, owner: Owner, view: View, filter: Filter, limit: int, offset: int = 0
+    ) -> list[Record]:
+        seen = self._now(view)
+        return await self.read(lambda: ask(q.NewestPassages(owner, seen, filter, limit, offset)))
+
+    async def kinds(self, owner: Owner, view: View, filter: Filter) -> dict[str | None, int]:
+        seen = self._now(view)
+        return await self.read(lambda: ask(q.CountKinds(owner, seen, filter)))
+
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         seen = self._now(view)
         return await self.read(lambda: history(owner, seen, id))
@@ -137,10 +147,16 @@ class Store(ABC):
         return await self.read(lambda: ask(q.ShelvesSince(owner, view, cached)))
 
     async def look(
-        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
+        self,
+        owner: Owner,
+        view: View,
+        cached: Callable[[int], int | None],
+        choose: Choose,
+        *,
+        bare: bool = False,
     ) -> Sight:
         seen = self._now(view)
-        return await self.read(lambda: ask(q.Look(owner, seen, cached, choose)))
+        return await self.read(lambda: ask(q.Look(owner, seen, cached, choose, bare)))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self.write(lambda: vector_sets.note_use(owner, view, uses))

@@ -9,6 +9,7 @@ from memoranda.testing.conformance.background.jobs import JobSuite
 from memoranda.testing.conformance.confirmations import ConfirmationSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
+from memoranda.testing.conformance.finding.lists import ListSuite
 from memoranda.testing.conformance.limits import CapacitySuite, LimitSuite
 from memoranda.testing.conformance.maintenance import KeepingSuite
 from memoranda.testing.conformance.memories import MemorySuite
@@ -30,6 +31,7 @@ class StoreSuite(
     ThreadSuite,
     ReadingSuite,
     FilterSuite,
+    ListSuite,
     OperationSuite,
     MemorySuite,
     TrustSuite,

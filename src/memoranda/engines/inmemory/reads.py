@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeVar
 from uuid import UUID
@@ -85,6 +86,7 @@ def _meets(kept: Kept, filter: Filter) -> bool:
         and row.status != "withdrawn"
         and (filter.types is None or row.type in filter.types)
         and (filter.kinds is None or row.kind in filter.kinds)
+        and (filter.kind_prefix is None or (row.kind is not None and row.kind.startswith(filter.kind_prefix)))
         and (filter.statuses is None or row.status in filter.statuses)
         and (filter.thread is None or row.thread == filter.thread.bytes)
         and (filter.slots is None or row.slot in filter.slots)
@@ -139,6 +141,18 @@ def _meets_facets(row: StoredRow, filter: Filter) -> bool:
 _NO_FACETS = (None, None, None, None, None, ())
 
 
+def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
+    era, view, end = _era(on, question.owner), question.view, question.offset + question.limit
+    there = [kept for kept in _matching(era, view, question.filter) if kept.terms is not None]
+    there.sort(key=lambda kept: (kept.now.row.at, kept.now.row.id), reverse=True)
+    return list(_told(era, view, {kept.id: kept.record() for kept in there[question.offset : end]}).values())
+
+
+def _kinds(on: Session, question: q.CountKinds) -> dict[str | None, int]:
+    found = _matching(_era(on, question.owner), question.view, question.filter)
+    return dict(Counter(kept.now.row.kind for kept in found if kept.terms is not None))
+
+
 def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     era, view, id = _era(on, question.owner), question.view, question.id
     kept = era.seen(view, id)
@@ -182,6 +196,8 @@ def _look(on: Session, question: q.Look) -> Sight:
         return Sight(shelves, None)
     era, view = _era(on, question.owner), question.view
     records = _seen(era, view, chosen)
+    if question.bare:
+        return Sight(shelves, records)
     return Sight(shelves, records, _used(era, view, records), _seen(era, view, cited_by(records.values())))
 
 
@@ -213,6 +229,8 @@ ANSWERS: Answers = {
     q.GetRecords: _get,
     q.ScanRecords: _scans,
     q.CountRecords: _count,
+    q.NewestPassages: _newest,
+    q.CountKinds: _kinds,
     q.VersionsInView: _versions,
     q.EntriesAfter: _entries_after,
     q.ShelvesSince: _shelves_since,

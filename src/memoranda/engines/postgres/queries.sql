@@ -223,6 +223,21 @@ ORDER BY x.seq DESC
 SELECT count(*) FROM records AS r
 WHERE r.owner = :owner AND r.shelf = ANY(:shelves::bigint[]) AND r.type = ANY(:types::text[]) AND {conditions}
 
+-- name: newest_passages
+WITH seen AS MATERIALIZED ({view})
+SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups
+FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body, r.at
+    FROM records AS r
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.mark > 0 AND {conditions}
+    ORDER BY r.at DESC, r.id DESC LIMIT :limit::bigint + :offset::bigint) AS x
+ORDER BY x.at DESC, x.id DESC LIMIT :limit::bigint OFFSET :offset::bigint
+
+-- name: count_kinds
+SELECT r.kind, count(*) FROM records AS r
+WHERE r.owner = :owner AND r.shelf = ANY(:shelves::bigint[]) AND r.type = ANY(:types::text[]) AND r.mark > 0 AND {conditions}
+GROUP BY r.kind
+
 -- name: end_of
 SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no, r.valid_to
 FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf

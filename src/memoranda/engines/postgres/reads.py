@@ -16,7 +16,7 @@ from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.model.values import gone
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
-from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
+from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
@@ -40,6 +40,7 @@ IsSearched = Callable[[Session, ShelfState], Awaitable[bool]]
 DIALECT = Dialect(
     present="r.status IS DISTINCT FROM 'withdrawn'",
     among="{0} = ANY({1}::text[])",
+    begins="starts_with({0}, {1}::text)",
     pinned="(r.type <> 'memory' OR nullif(r.facets, '')::jsonb ->> 6 = 'true')",
     facet="nullif(r.facets, '')::jsonb ->> {0}",
     expiry="(nullif(r.facets, '')::jsonb ->> 7)::bigint",
@@ -179,6 +180,26 @@ async def _count(on: Session, question: q.CountRecords) -> int:
     return total
 
 
+async def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
+    owner, view = question.owner, question.view
+    condition, values = conditions(question.filter, view)
+    values |= {**parameters(owner, view), "types": sorted(passage_types(question.filter))}
+    values |= {"limit": question.limit, "offset": question.offset}
+    rows = await on.all("newest_passages", conditions=condition, **values)
+    records = [
+        decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])
+        for row in rows
+    ]
+    return list((await _told(on, owner, view, {record.id: record for record in records})).values())
+
+
+async def _kinds(on: Session, question: q.CountKinds) -> dict[str | None, int]:
+    condition, values = conditions(question.filter, question.view)
+    seen = await visible(on, question.owner, question.view)
+    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": sorted(passage_types(question.filter))}
+    return {row[0]: row[1] for row in await on.all("count_kinds", conditions=condition, **values)}
+
+
 async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     owner, id = question.owner, question.id
     found: list[q.SeenVersion] = []
@@ -217,6 +238,8 @@ async def _look(is_searched: IsSearched, on: Session, question: q.Look) -> Sight
         return Sight(shelves, None)
     records, served = await _on_shelves(on, owner, seen, chosen)
     records = await _told(on, owner, question.view, records)
+    if question.bare:
+        return Sight(shelves, records)
     grounds, _ = await _on_shelves(on, owner, seen, cited_by(records.values()))
     grounds = await _told(on, owner, question.view, grounds)
     return Sight(shelves, records, served, grounds)
@@ -280,6 +303,8 @@ def answers(is_searched: IsSearched) -> Answers:
         q.GetRecords: _get,
         q.ScanRecords: _scans,
         q.CountRecords: _count,
+        q.NewestPassages: _newest,
+        q.CountKinds: _kinds,
         q.VersionsInView: _versions,
         q.EntriesAfter: _entries_after,
         q.ShelvesSince: partial(_shelves_since, is_searched),

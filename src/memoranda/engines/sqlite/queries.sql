@@ -141,6 +141,16 @@ ORDER BY r.seq DESC LIMIT :limit
 -- name: count
 SELECT count(*) FROM records AS r WHERE r.shelf = :shelf AND r.type = :type AND {conditions}
 
+-- name: newest_passages
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.at
+FROM records AS r
+WHERE r.shelf = :shelf AND r.type = :type AND r.mark > 0 AND {conditions}
+ORDER BY r.at DESC, r.id DESC LIMIT :limit
+
+-- name: count_kinds
+SELECT r.kind, count(*) FROM records AS r
+WHERE r.shelf = :shelf AND r.type = :type AND r.mark > 0 AND {conditions} GROUP BY r.kind
+
 -- name: count_thread
 SELECT count(*) FROM records AS r
 WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND {conditions}

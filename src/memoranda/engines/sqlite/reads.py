@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +20,7 @@ from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.model.values import gone
 from memoranda.ports import Scan
 from memoranda.storage import questions as q
-from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
+from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
@@ -56,6 +57,7 @@ def _citing(sources: list[bytes]) -> tuple[str, dict[str, Any]]:
 DIALECT = Dialect(
     present="r.status IS NOT 'withdrawn'",
     among="{0} IN (SELECT value FROM json_each({1}))",
+    begins="substr({0}, 1, length({1})) = {1}",
     pinned="(r.type <> 'memory' OR json_extract(r.body, '$.pinned') = 1)",
     facet="json_extract(nullif(r.facets, ''), '$[{0}]')",
     expiry="json_extract(nullif(r.facets, ''), '$[7]')",
@@ -184,6 +186,49 @@ def _count(on: Session, question: q.CountRecords) -> int:
     )
 
 
+def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
+    end = question.offset + question.limit
+    shelves = visible(on, question.owner, question.view)
+    rows = [
+        row
+        for one in _passages(on, "newest_passages", shelves, question, limit=end)
+        for row in one.fetchall()
+    ]
+    rows.sort(key=lambda row: (row[-1], row[1]), reverse=True)
+    records = {
+        UUID(bytes=id): decode(
+            type_, UUID(bytes=id), question.owner, shelves[shelf].audience, version, recorded_at, body
+        )
+        for type_, id, shelf, version, recorded_at, body, _ in rows[question.offset : end]
+    }
+    return list(_told(on, question.view, shelves, records).values())
+
+
+def _kinds(on: Session, question: q.CountKinds) -> dict[str | None, int]:
+    shelves = visible(on, question.owner, question.view)
+    found: Counter[str | None] = Counter()
+    for rows in _passages(on, "count_kinds", shelves, question):
+        found.update(dict(rows.fetchall()))
+    return dict(found)
+
+
+def _passages(
+    on: Session,
+    name: str,
+    shelves: dict[int, Seen],
+    question: q.NewestPassages | q.CountKinds,
+    **values: Any,
+) -> Iterator[sqlite3.Cursor]:
+    """Yield the rows of a statement about the passages that meet a filter, for each shelf and type."""
+    condition, given = _conditions(question.filter, question.view)
+    if question.filter.thread is not None:
+        condition += " AND r.thread = :thread"
+    text = sql(name).replace("{conditions}", condition)
+    for shelf in shelves:
+        for type_ in sorted(passage_types(question.filter)):
+            yield on.connection.execute(text, {**given, **values, "shelf": shelf, "type": type_.value})
+
+
 def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     owner, id = question.owner, question.id
     shelves = visible(on, owner, question.view)
@@ -222,6 +267,8 @@ def _look(on: Session, question: q.Look) -> Sight:
     if chosen is None:
         return Sight(shelves, None)
     records = _told(on, question.view, seen, _on_shelves(on, owner, seen, chosen))
+    if question.bare:
+        return Sight(shelves, records)
     memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
     grounds = _told(on, question.view, seen, _on_shelves(on, owner, seen, cited_by(records.values())))
     return Sight(shelves, records, _uses(on, seen, memories), grounds)
@@ -276,6 +323,8 @@ ANSWERS: Answers = {
     q.GetRecords: _get,
     q.ScanRecords: _scans,
     q.CountRecords: _count,
+    q.NewestPassages: _newest,
+    q.CountKinds: _kinds,
     q.VersionsInView: _versions,
     q.EntriesAfter: _entries_after,
     q.ShelvesSince: _shelves_since,

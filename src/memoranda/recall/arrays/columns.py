@@ -110,6 +110,8 @@ class PassageFilter:
 
     types: frozenset[str] | None = None
     kinds: frozenset[str | None] | None = None
+    #: The kind begins with this.
+    kind_prefix: str | None = None
     statuses: frozenset[str | None] | None = None
     #: Excludes passages with one of these statuses.
     not_statuses: frozenset[str] | None = None

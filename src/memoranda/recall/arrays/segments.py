@@ -156,6 +156,11 @@ def _masks(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
     ):
         if chosen is not None:
             yield segment.columns[name].within(chosen)
+    if only.kind_prefix is not None:
+        kinds = segment.columns["kind"]
+        yield kinds.within(
+            [one for one in kinds.values if isinstance(one, str) and one.startswith(only.kind_prefix)]
+        )
     if only.not_statuses is not None:
         status = segment.columns["status"]
         yield status.within(status.values.keys() - only.not_statuses)

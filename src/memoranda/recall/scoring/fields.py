@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import accumulate, chain
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,6 +247,17 @@ class Field:
     def at(self, places: Numbers) -> Numbers:
         """Return the time of each of these passages: when it was said, observed or begun."""
         return self._gathered(places, lambda segment: segment.series["at"].numbers)
+
+    def kinds(self, places: Numbers) -> dict[str | None, int]:
+        """Return the kinds of these passages, each with their number."""
+        rows = self.row.take(places)
+        found: Counter[Any] = Counter()
+        for number, (segment, base) in enumerate(zip(self.segments, self.bases, strict=False)):
+            mine = rows[(rows >= base) & (rows < self.bases[number + 1])] - base
+            kinds = segment.columns["kind"]
+            counted = np.bincount(kinds.codes[mine], minlength=len(kinds.values)).tolist()
+            found.update({kind: count for kind, count in zip(kinds.values, counted, strict=False) if count})
+        return dict(found)
 
     def kin(self, places: Numbers) -> Numbers:
         """Return a number for each passage, equal for passages with the same words; it is odd for memories."""

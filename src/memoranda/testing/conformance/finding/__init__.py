@@ -1,0 +1,1 @@
+"""Conformance suites of lists, counts and groups of passages, and of filters over data."""
