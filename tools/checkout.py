@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 #: Folders that are never part of the project; with git, `.gitignore` says the same.
-_FOREIGN = {".git", ".venv", "__pycache__", "build", "dist"}
+_FOREIGN = {".git", ".venv", ".venv-frameworks", "__pycache__", "build", "dist"}
 
 
 def files(root: Path) -> list[Path]:

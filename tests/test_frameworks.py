@@ -1,0 +1,95 @@
+"""Environments of frameworks can be made from what is committed, and the ordinary run leaves them alone."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FRAMEWORKS = ROOT / "tests" / "frameworks"
+NAMES = sorted(path.stem for path in FRAMEWORKS.glob("*.in"))
+
+
+@pytest.fixture
+def dev() -> ModuleType:
+    """The program `./dev` as a module."""
+    loader = importlib.machinery.SourceFileLoader("dev", str(ROOT / "dev"))
+    spec = importlib.util.spec_from_loader("dev", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def started(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The arguments of each pytest that is started, after the environment's name."""
+    seen: list[list[str]] = []
+
+    def run(command: list[str]) -> int:
+        seen.append(command)
+        return 0
+
+    monkeypatch.setattr(dev, "run", run)
+    monkeypatch.setattr(dev, "ensure_framework", lambda name: Path(name, "bin/python"))
+    return seen
+
+
+def test_there_are_environments() -> None:
+    assert {"harness", "pydantic"} <= {*NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_environment_has_tests_and_a_lock_with_hashes_and_without_hosts(name: str) -> None:
+    assert list((FRAMEWORKS / name).glob("test_*.py"))
+    lock = (FRAMEWORKS / f"{name}.lock").read_text("utf-8")
+    pinned = re.split(r"\n(?=\S)", lock.strip())
+    assert len(pinned) > 10
+    assert all(re.match(r"[\w.\[\],-]+==\S+ ", one) and "--hash=sha256:" in one for one in pinned)
+    assert "://" not in lock
+
+
+def test_the_ordinary_run_does_not_collect_tests_of_frameworks(pytestconfig: pytest.Config) -> None:
+    assert "frameworks" in pytestconfig.getini("norecursedirs")
+
+
+def test_without_a_name_every_environment_runs_its_own_tests(
+    dev: ModuleType, started: list[list[str]]
+) -> None:
+    assert dev.frameworks([]) == 0
+    assert [Path(command[0]).parts[0] for command in started] == NAMES
+    assert all(f"tests/frameworks/{name}" in command for name, command in zip(NAMES, started, strict=True))
+
+
+def test_a_name_and_a_path_choose_what_runs(dev: ModuleType, started: list[list[str]]) -> None:
+    path = "tests/frameworks/harness/test_bounds.py"
+    dev.frameworks(["harness", "-n", "0", path + "::test_something"])
+    assert started == [["harness/bin/python", "-m", "pytest", "-n", "0", path + "::test_something"]]
+    dev.frameworks(["-k", "bounds"])
+    assert len(started) == 1 + len(NAMES)
+
+
+def test_an_unknown_environment_is_named_with_those_there_are(
+    dev: ModuleType, started: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        dev.frameworks(["harnes"])
+    said = capsys.readouterr().err
+    assert "there is no environment harnes" in said and "harness" in said
+    assert started == []
+
+
+def test_one_failed_environment_does_not_hide_the_others(
+    dev: ModuleType,
+    started: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(dev, "run_tests", lambda python, _: int("pydantic" in str(python)))
+    assert dev.frameworks([]) == 1
+    assert "failed: pydantic\n" in capsys.readouterr().out
