@@ -76,9 +76,6 @@ class Records(Protocol):
         """Return the first receipt of an operation id, or None if it was never applied, or not ``by`` this actor."""
 
 
-# ── Passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 class Passages(Protocol):
     """The passages of shelves (a shelf: all passages of one owner with one audience), as recall's index reads them."""
 
@@ -154,9 +151,6 @@ class Readable(Records, Passages, TermsAndUse, Protocol):
     """The ports of an engine that recall reads."""
 
 
-# ── Jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 class Jobs(Protocol):
     """Background jobs, which commits make due. One worker at a time holds the lease of a job. Who forms is recorded."""
 
@@ -193,6 +187,12 @@ class Jobs(Protocol):
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         """Return jobs in a state, or all, those due the longest first, without their stored payloads."""
+
+    async def job_of(self, owner: Owner, kind: str, key: str) -> Job | None:
+        """Return an owner's job of this kind and key, without its stored payload; None if there is none."""
+
+    async def cancel(self, owner: Owner, kind: str, key: str) -> bool:
+        """Delete an owner's job of this kind and key. False if there is none, or a worker has a lease on it."""
 
     async def replay(self, id: UUID, at: datetime) -> bool:
         """Make a dead or waiting job due now and reset its attempts. False if there is no such job."""

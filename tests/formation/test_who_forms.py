@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.book.services import FORMING
+from memoranda.book.forming_jobs import FORMING
 from memoranda.cli.forming_check import Forming, formation
 from memoranda.errors import InvalidInput, ModelRefused
 from memoranda.model.changes import JobState

@@ -20,14 +20,15 @@ from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_retention, retaining
 from memoranda.book.agent_settings import SharingSettings
 from memoranda.book.forgetting.decisions import ForgetSettings, finishing
-from memoranda.book.services import FORMING, Embeddings, Forming
+from memoranda.book.forming_jobs import FORMATION_JOBS, Forming
+from memoranda.book.services import Embeddings
 from memoranda.book.verbs.background_work import start_working
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.budget import Budgets
-from memoranda.formation.formation_settings import QUIET, FormingSettings
+from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
 from memoranda.model.messages import TaskSummary
@@ -241,15 +242,14 @@ def _book(
         bringing = bringing_over(engine, given.limits, given.secrets.mode, tenant, clock)
         return handlers(former, bringing, hiding_unkept(engine, given.limits, clock, given.forget))
 
-    kinds = (*FORMING, QUIET)
-    work = {**upkeep(engine, clock, maker), **_when_needed(former, kinds)}
+    work = {**upkeep(engine, clock, maker), **_when_needed(former, FORMATION_JOBS)}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     work |= {EXPIRE: expiring(engine, clock), FINISH_FORGETTING: finishing(engine, clock, finder.clear)}
     book = Book(
         engine,
         Door(engine, given.limits, clock, given.secrets.mode),
         finder,
-        Worker(engine, work, clock, left=partial(who_forms.left, kinds, whole=True)),
+        Worker(engine, work, clock, left=partial(who_forms.left, FORMATION_JOBS, whole=True)),
         tenant=tenant,
         forming=Forming(engine, tenant, given.forming, given.sharing, given.limits),
         who_forms=who_forms,
@@ -263,7 +263,7 @@ def _book(
     )
     # Vectors have a worker of their own.
     own = {kind: handler for kind, handler in work.items() if kind != EMBED}
-    left = partial(who_forms.left, kinds, whole=False)
+    left = partial(who_forms.left, FORMATION_JOBS, whole=False)
     return book, Worker(engine, own, clock, tenant=tenant, left=left, listens=False)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memoranda.book.forgetting.decisions import ForgetSettings
-from memoranda.book.services import REFORM
+from memoranda.book.forming_jobs import REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
 from memoranda.formation.bound_profiles import BoundProfiles

@@ -29,6 +29,7 @@ from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.forgetting.decisions import ForgetSettings, PendingForgettings
 from memoranda.book.forgetting.hidden_facts import Hiding
 from memoranda.book.forgetting.verbs import Forgetting
+from memoranda.book.forming_jobs import Forming
 from memoranda.book.input import (
     Only,
     Who,
@@ -48,7 +49,7 @@ from memoranda.book.input import (
     names_records,
 )
 from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
-from memoranda.book.services import Embeddings, Forming, Services
+from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.background_work import BackgroundWork

@@ -6,14 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.book.agent_settings import AgentSettings, SharingSettings
+from memoranda.book.forming_jobs import Forming
 from memoranda.book.input import (
     BY_MEANING,
     as_actor,
@@ -28,64 +27,16 @@ from memoranda.book.input import (
 )
 from memoranda.book.record_ids import with_ids
 from memoranda.door import Door, explained_limit
-from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
+from memoranda.errors import EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.bound_profiles import BoundProfiles
-from memoranda.formation.formation_settings import FormingSettings
-from memoranda.model.changes import FORM, Change, Expect, JobDraft, Remember
+from memoranda.model.changes import Change, Expect, Remember
 from memoranda.model.ledger import Receipt, Verb
 from memoranda.model.messages import TaskSummary
 from memoranda.model.query import BookFacts, Filter, Hits
-from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Limits, Owner, OwnerKind, Record, View
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, Record, View
 from memoranda.model.vectors import SetState
-from memoranda.ports import Engine, MakesVectors, Records
+from memoranda.ports import Engine, MakesVectors
 from memoranda.worker import Worker, quiet
-
-#: Work on what is new in a thread, and on all of it again.
-REFORM: Final = "reform"
-FORMING: Final = (FORM, REFORM)
-_OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"
-
-
-class Forming:
-    """Decides when a thread is formed (its messages are turned into memories), by the settings and the agent's own."""
-
-    def __init__(
-        self,
-        records: Records,
-        tenant: str,
-        settings: FormingSettings,
-        sharing: SharingSettings,
-        limits: Limits,
-    ) -> None:
-        self.settings = settings
-        party = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
-        self.of_agents = AgentSettings(records, party, settings, sharing, limits)
-
-    @property
-    def window_ttl(self) -> timedelta | None:
-        """The silence after which a window of a thread's newest messages ends; None if it never does."""
-        hours = self.settings.window_hours
-        return None if hours is None else timedelta(hours=hours)
-
-    async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
-        """Return the job that forms a thread after a silence, which a new message makes due; none if formation is off."""
-        own = await self.of_agents.forming(agent)
-        if not own.enabled:
-            return ()
-        key, longest = str(thread), own.max_wait_seconds
-        return (JobDraft(FORM, key, records=(thread,), delay=own.idle_seconds, max_wait=longest),)
-
-    async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
-        """Return the job that forms a thread at once; with ``insists`` it waits for no provider or budget, either."""
-        draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
-        return (draft,) if (await self.of_agents.forming(agent)).enabled else ()
-
-    async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
-        """Return the job that forms a thread again from its beginning; raise Conflict if formation is off."""
-        if not (await self.of_agents.forming(agent)).enabled:
-            raise Conflict(_OFF)
-        return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
-
 
 #: Called with the number of vectors made so far.
 Made = Callable[[int], None]

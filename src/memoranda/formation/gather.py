@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 from uuid import UUID, uuid4
 
 from memoranda.errors import EmbeddingFailed
@@ -16,7 +17,8 @@ from memoranda.formation.owner_names import as_read, owner_speakers
 from memoranda.formation.reconcile.lesson_lines import lines_to_show
 from memoranda.formation.reconcile.listed_sources import listing
 from memoranda.formation.reconcile.reconciler import CurrentRecords
-from memoranda.formation.schemas.definitions import EXPERIENCE, FormationSchema, schemas_for_agent
+from memoranda.formation.schemas.definitions import EXPERIENCE
+from memoranda.formation.schemas.request_schemas import wanted_schemas
 from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor
@@ -84,6 +86,7 @@ _PAGE: Final = 200
 #: Records per page when all are read.
 _AT_A_TIME: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
+_NO_REQUEST: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +161,13 @@ class ThreadReader:
         """Return the record of an agent."""
         return await agent_named(self._records, self._tenant, name)
 
-    async def schemas(self, agent: str | None, triggers: Iterable[Trigger]) -> tuple[WantedSchema, ...]:
-        """Return the schemas of an agent's conversations; those with one of these triggers are marked due."""
+    async def schemas(
+        self, agent: str | None, triggers: Iterable[Trigger], request: Mapping[str, Any] = _NO_REQUEST
+    ) -> tuple[WantedSchema, ...]:
+        """Return the schemas of an agent's conversations, or of a job's ``request``; those to be filled are marked due."""
         only = Filter(types=frozenset({RecordType.SCHEMA}))
         known = those_of(Schema, await self._all(self._tenant, WHOLE, only))
-        due = frozenset(triggers)
-        return tuple(_wanted_schema(schema, due) for schema in schemas_for_agent(agent, known))
+        return wanted_schemas(agent, triggers, known, request)
 
     async def reading(
         self, excerpt: Excerpt, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
@@ -385,14 +389,3 @@ def remaining_after(excerpt: Excerpt, through: int) -> Excerpt:
 def up_to(excerpt: Excerpt, through: int) -> Excerpt:
     """Return an excerpt's messages up to a given message number."""
     return replace(excerpt, new=tuple(message for message in excerpt.new if message.seq <= through))
-
-
-def _wanted_schema(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
-    return WantedSchema(
-        name=schema.name,
-        description=schema.description,
-        parameters=dict(schema.parameters),
-        update_mode=schema.update_mode,
-        instructions=schema.instructions,
-        due=schema.trigger in due and not schema.unusable,
-    )

@@ -43,6 +43,7 @@ from memoranda.formation.quiet_threads import (
 from memoranda.formation.reconcile.bound_notes import with_bound_notes
 from memoranda.formation.reconcile.reconciler import Reconciled, reconcile, refused_change
 from memoranda.formation.schemas.definitions import EPISODE
+from memoranda.formation.schemas.request_schemas import request_note
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import NO_ROOM, Expect, Job, JobDraft, MarkFormed, Postponed
 from memoranda.model.drafts import Formed, Reading, WantedSchema
@@ -51,10 +52,8 @@ from memoranda.model.profiles import Agent, Trigger
 from memoranda.model.records import CAPS
 from memoranda.ports import Clock
 
-#: The most messages in one portion.
-_AT_A_TIME: Final = 60
-#: The most messages without a statement that are read again by rules after a kill.
-_MOST_UNMARKED: Final = 3_000
+#: The most messages in one portion, and the most without a statement that are read again by rules after a kill.
+_AT_A_TIME, _MOST_UNMARKED = 60, 3_000
 #: How often the changes are computed again if others change the same records in the meantime.
 _TRIES: Final = 8
 #: The pause before a thread whose memories have no room is tried again. Only a refused write is repeated.
@@ -220,7 +219,7 @@ class FormationRunner:
         """Read a thread's next part and the records it may affect, and what is due with it; ``last`` if none comes after it."""
         budget, now = run.settings.prompt_tokens, self._clock()
         occasions: set[Trigger] = {"silence", "request"} if run.again else {"silence"}
-        schemas = await self._reader.schemas(excerpt.thread.agent, occasions)
+        schemas = await self._reader.schemas(excerpt.thread.agent, occasions, run.job.payload)
         bare = await self._reading(run, excerpt, schemas, now)
         if self._model_calls is None:
             wanted = await asyncio.to_thread(wanted_memories, bare)
@@ -379,7 +378,7 @@ class FormationRunner:
                     operation=operation,
                     expect=Expect(versions={**read, **made.versions}),
                     era=run.job.era,
-                    note={**portion.ledger_note(), **note_of(left_out)},
+                    note={**portion.ledger_note(), **note_of(left_out), **request_note(run.job.payload)},
                     jobs=self._later(run, reading.thread),
                 )
             except InvalidInput as exc:

@@ -67,12 +67,12 @@ class JobDraft:
     #: The records that it is about. Erasing one of them deletes the job. Work on a whole thread names the thread
     #: alone: it outlives the messages that are forgotten one by one, and reads what is left.
     records: tuple[UUID, ...] = ()
-    #: Seconds from now until it is due.
+    #: Seconds from now until it is due; and after its first putting, by which it is due however often it is put off.
     delay: float = 0.0
-    #: Seconds after its first putting by which it is due however often it is put off.
     max_wait: float | None = None
-    #: Where it waits already, for whatever reason, it waits no longer than this, and its attempts begin anew.
+    #: Where it waits already, for whatever reason: it waits no longer than this and its attempts begin anew; its payload stays.
     insists: bool = False
+    keeps_payload: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from memoranda.model.changes import JobState
 from memoranda.model.experience_lines import ExperienceField, ExperienceLine
 from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, quotes_of
 from memoranda.model.messages import EpisodeDraft, Message, Thread
 from memoranda.model.profiles import ProfileDocument, UpdateMode
 from memoranda.model.records import DEFAULT_KINDS, Trust
 from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, Value
+
+#: In the payload of a forming job, the schemas that it was asked for; in the note of its operations, their names.
+SCHEMAS = "schemas"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """The forming of a thread (turning its messages into memories) that waits, runs now, or was given up."""
+
+    state: JobState
+    #: When it is due; for one that runs, when it was.
+    at: datetime
+    #: When it was first asked for; however often it is put off, it waits no longer than the longest wait.
+    since: datetime
+    #: The schemas that were asked for; empty for those of the thread's agent.
+    schemas: tuple[str, ...] = ()
+    #: Times that it was tried.
+    tries: int = 0
+    #: Why it waits or was given up; empty if nothing went wrong.
+    because: str = ""
 
 
 class WantedSchema(Value):

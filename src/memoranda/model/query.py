@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
-from memoranda.model.ledger import LEFT_OUT_BECAUSE, Actor, Verb
+from memoranda.model.language_models import Usage
+from memoranda.model.ledger import LEFT_OUT_BECAUSE, Actor, ReceiptItem, Verb
 from memoranda.model.messages import Message
 from memoranda.model.records import Owner, Record, RecordType, View
 
@@ -131,6 +132,12 @@ class FormedPart:
     through: int
     #: The parts of the answer that were not kept.
     left_out: tuple[LeftOutPart, ...] = ()
+    #: What was written, without what this view may not read.
+    written: tuple[ReceiptItem, ...] = ()
+    #: The schemas that a request asked for; empty where those of the thread's agent were filled.
+    schemas: tuple[str, ...] = ()
+    #: What language models used.
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)

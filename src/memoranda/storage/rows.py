@@ -396,4 +396,5 @@ def job_columns(draft: JobDraft, at: datetime, id: UUID | None) -> dict[str, Any
         "run_at": micros(due_at(at, draft.delay)),
         "max_wait": None if wait is None else int(min(wait, _LONGEST_WAIT) * 1_000_000),
         "insists": draft.insists,
+        "keeps": draft.keeps_payload,
     }

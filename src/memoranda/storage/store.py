@@ -236,6 +236,12 @@ class Store(ABC):
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         return await self.read(lambda: jobs.list_jobs(state, limit), whole=True)
 
+    async def job_of(self, owner: Owner, kind: str, key: str) -> Job | None:
+        return await self.read(lambda: jobs.find_job(owner, kind, key), whole=True)
+
+    async def cancel(self, owner: Owner, kind: str, key: str) -> bool:
+        return await self.write(lambda: jobs.cancel_job(owner, kind, key))
+
     async def replay(self, id: UUID, at: datetime) -> bool:
         return await self.write(lambda: jobs.replay_job(id, at))
 

@@ -134,6 +134,15 @@ class JobAt(Question[JobRow | None]):
 
 
 @dataclass(frozen=True, slots=True)
+class JobOf(Question[JobRow | None]):
+    """The job of one owner with this kind and key; at most one there is."""
+
+    owner: Owner
+    kind: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class JobsIn(Question[list[JobRow]]):
     """The jobs of every owner that are in a state, or all if it is None, those due the longest first."""
 

@@ -33,6 +33,9 @@ class SyncThread(SyncPart):
     close = blocking(ThreadHandle.close)
     form_now = blocking(ThreadHandle.form_now)
     form_again = blocking(ThreadHandle.form_again)
+    schedule = blocking(ThreadHandle.schedule)
+    scheduled = blocking(ThreadHandle.scheduled)
+    unschedule = blocking(ThreadHandle.unschedule)
     formed = blocking(ThreadHandle.formed)
 
 

@@ -6,6 +6,7 @@ from memoranda.testing.conformance.background.expiry import ExpirySuite
 from memoranda.testing.conformance.background.formation import FormationSuite, SpendingSuite
 from memoranda.testing.conformance.background.job_waits import WaitingSuite, WhoFormsSuite
 from memoranda.testing.conformance.background.jobs import JobSuite
+from memoranda.testing.conformance.background.scheduled_jobs import SchedulingSuite
 from memoranda.testing.conformance.confirmations import ConfirmationSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
@@ -45,6 +46,7 @@ class StoreSuite(
     ConfirmationSuite,
     JobSuite,
     WaitingSuite,
+    SchedulingSuite,
     WhoFormsSuite,
     SpendingSuite,
     FormationSuite,

@@ -6,14 +6,17 @@ import contextlib
 from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
-from memoranda.book.services import Forming, Services
+from memoranda.book.forming_jobs import Forming
+from memoranda.book.services import Services
 from memoranda.door import Door
 from memoranda.errors import NotFound
 from memoranda.model.changes import JobDraft, SetThread
-from memoranda.model.ledger import LEFT_OUT, Actor
+from memoranda.model.drafts import SCHEMAS
+from memoranda.model.language_models import Usage
+from memoranda.model.ledger import LEFT_OUT, USED, Actor, ReceiptItem
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter, FormedPart, LeftOutPart
-from memoranda.model.records import WHOLE, Owner, RecordType, View
+from memoranda.model.records import WHOLE, Owner, RecordType, View, with_expired
 from memoranda.ports import Records
 
 #: So many threads are read at a time, and made due in one commit.
@@ -56,8 +59,18 @@ async def formed_parts(records: Records, thread: Thread, view: View, limit: int)
     parts = []
     for step, through in found[-limit:]:
         (entry,) = await records.entries(thread.owner, step.position - 1, 1)
-        left_out = tuple(LeftOutPart(part, code) for part, code in entry.note.get(LEFT_OUT, ()))
-        parts.append(FormedPart(step.position, step.at, through, left_out))
+        lines = [line for line in entry.lines if line.id != thread.id]
+        seen = await records.get(thread.owner, with_expired(view), [line.id for line in lines])
+        part = FormedPart(
+            step.position,
+            step.at,
+            through,
+            tuple(LeftOutPart(part, code) for part, code in entry.note.get(LEFT_OUT, ())),
+            tuple(ReceiptItem(one.verb, one.type, one.id, one.after) for one in lines if one.id in seen),
+            tuple(entry.note.get(SCHEMAS, ())),
+            Usage.model_validate(entry.note.get(USED, {})),
+        )
+        parts.append(part)
     return parts
 
 

@@ -20,7 +20,7 @@ from memoranda.book.admin.export_lines import (
     refuse_file,
 )
 from memoranda.book.admin.pending_threads import make_due
-from memoranda.book.services import Forming
+from memoranda.book.forming_jobs import Forming
 from memoranda.door import Door, pack_terms
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
 from memoranda.model.book_rows import EntryPiece, Piece, PieceKind, StonePiece

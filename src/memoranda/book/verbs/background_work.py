@@ -8,8 +8,9 @@ import weakref
 from typing import Unpack
 
 from memoranda.book.admin.pending_threads import form_now
+from memoranda.book.forming_jobs import FORMING
 from memoranda.book.input import Who, as_owner, as_text, as_view
-from memoranda.book.services import FORMING, Embeddings, Services
+from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import StorageError
 from memoranda.formation.who_forms import WhoForms

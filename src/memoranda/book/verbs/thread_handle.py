@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from memoranda.book.admin.pending_threads import formed_parts
+from memoranda.book.forming_jobs import Requested, scheduled
 from memoranda.book.input import (
     as_actor,
     as_count,
@@ -25,7 +26,8 @@ from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
 from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
-from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
+from memoranda.model.changes import FORM, Append, CloseThread, Expect, JobDraft, SetThread
+from memoranda.model.drafts import Scheduled
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
 from memoranda.model.query import Filter, FormedPart, Page, place_of
@@ -260,27 +262,56 @@ class ThreadHandle:
         )
         return await self._services.embeddings.reached(receipt, waiting)
 
-    async def form_now(self) -> bool:
+    async def form_now(self, *, schemas: Requested | None = None) -> bool:
         """Make the thread due to be formed now (turned into memories): it waits for no silence, provider or budget.
 
+        ``schemas`` are those to be filled, as ``schedule`` takes them; without them, those that were scheduled stay.
         False where formation is off, by the settings or by the thread's agent's own.
         """
         await self.get()
-        jobs = await self._services.forming.now(self._agent, self.id, insists=True)
+        jobs = await self._services.forming.now(self._agent, self.id, insists=True, schemas=schemas)
         await self._due(jobs)
         return bool(jobs)
 
-    async def formed(self, *, limit: int = 20) -> list[FormedPart]:
-        """Return the newest formed parts of the thread, oldest first, each with what was left out of the model's answer."""
-        return await formed_parts(self._services.engine, await self.get(), self._view, as_limit(limit))
+    async def schedule(
+        self, *, after: float | timedelta | None = None, schemas: Requested | None = None
+    ) -> bool:
+        """Form the thread's new messages after a pause of so many seconds; it replaces what was scheduled before.
 
-    async def form_again(self) -> None:
-        """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.
-
-        Refused with ``Conflict`` where formation is off, by the settings or by the thread's agent's own.
+        A later message puts it off again by the agent's usual pause. ``schemas`` are the only ones to be filled: names of
+        stored or built-in ones, or definitions (``name``, ``description``, ``parameters``, ``update_mode``,
+        ``instructions``) that hold for this run alone. Without them the agent's own are. False where formation is off.
         """
         await self.get()
-        await self._due(await self._services.forming.again(self._agent, self.id))
+        jobs = await self._services.forming.later(self._agent, self.id, after, schemas)
+        await self._due(jobs)
+        return bool(jobs)
+
+    async def scheduled(self) -> Scheduled | None:
+        """Return when the thread will be formed, or why it is not; None if nothing waits."""
+        await self.get()
+        return scheduled(await self._services.engine.job_of(self.owner, FORM, str(self.id)))
+
+    async def unschedule(self) -> bool:
+        """Cancel the waiting forming of the thread; its messages wait for the next one. False if none waits.
+
+        A run that has begun goes on to its end.
+        """
+        await self.get()
+        return await self._services.engine.cancel(self.owner, FORM, str(self.id))
+
+    async def formed(self, *, limit: int = 20) -> list[FormedPart]:
+        """Return the newest formed parts of the thread, oldest first, each with what was written and what was left out."""
+        return await formed_parts(self._services.engine, await self.get(), self._view, as_limit(limit))
+
+    async def form_again(self, *, schemas: Requested | None = None) -> None:
+        """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.
+
+        ``schemas`` are the only ones to be filled, as ``schedule`` takes them. Refused with ``Conflict`` where formation
+        is off, by the settings or by the thread's agent's own.
+        """
+        await self.get()
+        await self._due(await self._services.forming.again(self._agent, self.id, schemas))
 
     async def _due(self, jobs: tuple[JobDraft, ...]) -> None:
         await self._services.door.write(

@@ -13,7 +13,7 @@ import click
 
 from memoranda.book import Book
 from memoranda.book.forgetting.decisions import is_decided
-from memoranda.book.services import FORMING
+from memoranda.book.forming_jobs import FORMING
 from memoranda.cli import exits, health_checks
 from memoranda.cli.forming_check import Forming, formation
 from memoranda.cli.health_checks import Check

@@ -15,8 +15,8 @@ import click
 
 from memoranda.book import Book
 from memoranda.book.admin.pending_threads import is_formed, pending_threads
+from memoranda.book.forming_jobs import FORMING
 from memoranda.book.input import as_id, as_limit, as_owner
-from memoranda.book.services import FORMING
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.left_out_parts import NEWEST, left_out_since

@@ -36,6 +36,15 @@ def make_embedding_due(tables: Tables, at: datetime) -> None:
             put(tables, None, embed_job(name), at)
 
 
+def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
+    name = (question.owner, question.kind, question.key)
+    rows = on.tables.jobs.values()
+    found: u.JobRow | None = _bare(
+        next((row for row in rows if (row.owner, row.piece.kind, row.piece.key) == name), None)
+    )
+    return found
+
+
 def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
     found = (row for row in on.tables.jobs.values() if question.state in (None, row.piece.state))
     rows = sorted(found, key=lambda row: (row.piece.run_at, row.piece.id))[: question.limit]
@@ -102,6 +111,7 @@ def _due_kind(on: Session, question: u.DueKind) -> str | None:
 
 ANSWERS: Answers = {
     u.JobAt: lambda on, question: _bare(on.tables.jobs.get(question.id.bytes)),
+    u.JobOf: _job_of,
     u.JobsIn: _jobs_in,
     u.Now: lambda _, question: micros(question.at),
     u.DueKind: _due_kind,

@@ -40,6 +40,14 @@ async def _job_at(on: Session, question: u.JobAt) -> u.JobRow | None:
     return None if row is None else _row(row)
 
 
+async def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
+    tenant, owner_kind, owner = question.owner.parts
+    row = await on.one(
+        "job_of", tenant=tenant, owner_kind=owner_kind, owner=owner, kind=question.kind, key=question.key
+    )
+    return None if row is None else _row(row)
+
+
 async def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
     rows = await on.all("jobs_in_state", state=question.state, limit=question.limit)
     return [_row(row) for row in rows]
@@ -112,6 +120,7 @@ async def _forget(on: Session, write: w.ForgetKept) -> None:
 
 ANSWERS: Answers = {
     u.JobAt: _job_at,
+    u.JobOf: _job_of,
     u.JobsIn: _jobs_in,
     u.Now: _now,
     u.DueKind: _due_kind,

@@ -58,6 +58,14 @@ def _job_at(on: Session, question: u.JobAt) -> u.JobRow | None:
     return None if row is None else _row(row)
 
 
+def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
+    tenant, owner_kind, owner = question.owner.parts
+    row = on.one(
+        "job_of", tenant=tenant, owner_kind=owner_kind, owner=owner, kind=question.kind, key=question.key
+    )
+    return None if row is None else _row(row)
+
+
 def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
     return [_row(row) for row in on.all("jobs_in_state", state=question.state, limit=question.limit)]
 
@@ -113,6 +121,7 @@ def _keep(on: Session, write: w.KeepAnswer) -> None:
 
 ANSWERS: Answers = {
     u.JobAt: _job_at,
+    u.JobOf: _job_of,
     u.JobsIn: _jobs_in,
     u.Now: lambda _, question: micros(question.at),
     u.DueKind: _due_kind,

@@ -416,7 +416,7 @@ WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves}) AND r.type = 'memory'
 INSERT INTO jobs (id, owner, kind, key, payload, records, state, run_at, first_at)
 VALUES (:id, :owner, :kind, :key, :payload, :records, 'waiting', :run_at, :at)
 ON CONFLICT (owner, kind, key) DO UPDATE SET
-    payload = excluded.payload,
+    payload = CASE WHEN :keeps THEN payload ELSE excluded.payload END,
     records = excluded.records,
     generation = generation + 1,
     first_at = CASE WHEN state = 'waiting' THEN first_at ELSE :at END,
@@ -463,6 +463,13 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
     o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE j.id = ?
+
+-- name: job_of
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
+    o.tenant, o.kind, o.id, o.era
+FROM owners AS o JOIN jobs AS j ON j.owner = o.no
+WHERE o.tenant = :tenant AND o.kind = :owner_kind AND o.id = :owner AND o.erased_at IS NULL AND j.kind = :kind AND j.key = :key
 
 -- name: jobs_in_state
 SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,

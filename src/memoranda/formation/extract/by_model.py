@@ -17,6 +17,7 @@ from memoranda.formation.extract.citations import (
     text_of,
     texts_of,
 )
+from memoranda.formation.extract.instructions import inserted_names
 from memoranda.formation.extract.lessons import LessonReader
 from memoranda.formation.extract.notes import NoteReader
 from memoranda.formation.extract.patches import PatchReader
@@ -78,27 +79,28 @@ class _AnswerReader:
         for name in form.ignored[:MOST_ENTRIES]:
             self._problems.add(printable(name), "field", "is not a field of an answer")
         value = form.value
-        patches, changed = self._patches.read(self._entries(value, "patches", None))
+        patches, changed = self._patches.read(self._entries(value, "patches"))
         for patch in patches:
             if (name := patch.value_of("/name")) and patch.schema_name == PROFILE.name:
                 self._attribution.also_called(name)
+        takes_notes = bool(self._prompt.asked & {NOTE.name, *inserted_names(self._reading.schemas)})
         notes = [
             note
-            for at, given in self._entries(value, "notes", NOTE.name)
+            for at, given in self._entries(value, "notes", takes_notes)
             if (note := self._notes.note(at, given))
         ]
         again = [
             one
-            for at, given in self._entries(value, "repeats", NOTE.name)
+            for at, given in self._entries(value, "repeats", takes_notes)
             if (one := self._notes.repeat(at, given))
         ]
         back = [
             denied
-            for at, given in self._entries(value, "retracts", NOTE.name)
+            for at, given in self._entries(value, "retracts", takes_notes)
             if (denied := self._notes.retraction(at, given))
         ]
         back += self._notes.settled
-        lessons = self._entries(value, "experience", EXPERIENCE.name)
+        lessons = self._entries(value, "experience", EXPERIENCE.name in self._prompt.asked)
         return Formed(
             notes=(*notes, *changed),
             confirmations=tuple({one.memory: one for one in reversed(again)}.values()),
@@ -111,7 +113,7 @@ class _AnswerReader:
         )
 
     def _entries(
-        self, value: Mapping[str, Any], part: str, schema: str | None
+        self, value: Mapping[str, Any], part: str, asked: bool = True
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the objects in one part of the model's answer with their paths, up to the limit."""
         given = value.get(part)
@@ -120,7 +122,7 @@ class _AnswerReader:
         if not isinstance(given, list):
             self._problems.add(part, "shape", "is not a list", mendable=True)
             return
-        if schema is not None and schema not in self._prompt.asked:
+        if not asked:
             self._problems.add(part, "unasked", "was not asked for")
             return
         if len(given) > MOST_ENTRIES:

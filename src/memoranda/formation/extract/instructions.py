@@ -50,7 +50,7 @@ def instructions(schemas: Sequence[WantedSchema], kinds: Sequence[str] = tuple(_
 def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
     """Return the JSON Schema of the model's answer; every part is optional."""
     names = {schema.name for schema in schemas}
-    inserted = [schema.name for schema in _note_schemas(schemas)]
+    inserted = inserted_names(schemas)
     parts: dict[str, Any] = {}
     defined = {"sources": _list(_object({"message": _TEXT, "quote": _TEXT}, "message"))}
     if NOTE.name in names:
@@ -79,8 +79,9 @@ def fillable(asked: Sequence[str], schemas: Sequence[WantedSchema]) -> list[str]
     fixed[EPISODE.name] = "episode"
     named = [fixed[name] for name in fixed if name in asked]
     follows = [name for name in asked if name in inserted]
-    if follows and NOTE.name in asked:
-        named.append(f"notes of a schema ({', '.join(follows)})")
+    if follows:
+        notes = "notes" if NOTE.name in asked else "repeats, retracts, and only notes"
+        named.append(f"{notes} of a schema ({', '.join(follows)})")
     patched = [name for name in asked if name not in fixed and name not in inserted]
     return [*named, f"patches ({', '.join(patched)})"] if patched else named
 
@@ -88,6 +89,11 @@ def fillable(asked: Sequence[str], schemas: Sequence[WantedSchema]) -> list[str]
 def _kinds(kinds: Sequence[str]) -> str:
     told = [f"{kind} ({_KINDS[kind]})" if kind in _KINDS else kind for kind in kinds]
     return "; ".join(told) + "."
+
+
+def inserted_names(schemas: Sequence[WantedSchema]) -> list[str]:
+    """Return the names of the schemas that a note may follow."""
+    return [schema.name for schema in _note_schemas(schemas)]
 
 
 def _note_schemas(schemas: Sequence[WantedSchema]) -> list[WantedSchema]:

@@ -257,7 +257,10 @@ class NoteReader:
         """
         name = given.get("schema")
         if name is None or (name == NOTE.name and not given.get("data")):
-            return None, None, None
+            if NOTE.name in self._prompt.asked:
+                return None, None, None
+            report("unasked", "only notes of a schema were asked for")
+            return None
         schema = requested_schema(self._prompt, name, "insert")
         if schema is None:
             report(
@@ -265,7 +268,7 @@ class NoteReader:
                 f"no schema {printable(name)} for notes was asked for",
                 mendable=bool(given.get("data")),
             )
-            return None if given.get("data") else (None, None, None)
+            return None if given.get("data") or NOTE.name not in self._prompt.asked else (None, None, None)
         try:
             data = Copier().copy(given.get("data"))
         except InvalidJson as exc:

@@ -234,7 +234,7 @@ def _carry_out(
     yield from _bury(base.secret, (*(() if target.ageing else plan.doomed), *plan.aged), at)
     yield from jobs
     for thread in plan.unsummarised:
-        yield PutJob(base, JobDraft(FORM, str(thread), records=(thread,)), at)
+        yield PutJob(base, JobDraft(FORM, str(thread), records=(thread,), keeps_payload=True), at)
     position = base.position + 1 + bool(own.stripped)
     yield StoreRecords(base, (), (), _entry(base.era, position, target, plan, removed, at))
     if target.everything:

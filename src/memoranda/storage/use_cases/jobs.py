@@ -11,8 +11,18 @@ from uuid import UUID
 from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import Job, JobDraft, JobState, told
 from memoranda.model.language_models import Spent
+from memoranda.model.records import Owner
 from memoranda.model.values import due_at, micros, moment
-from memoranda.storage.upkeep_questions import DueJob, DueKind, JobAt, JobRow, JobsIn, Now, OwnersOfRecords
+from memoranda.storage.upkeep_questions import (
+    DueJob,
+    DueKind,
+    JobAt,
+    JobOf,
+    JobRow,
+    JobsIn,
+    Now,
+    OwnersOfRecords,
+)
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.use_cases.costs import note_spent
 from memoranda.storage.writes import DropJobs, ForgetKept, KeepAnswer, PutJob, SaveJob
@@ -156,6 +166,23 @@ def list_jobs(state: JobState | None, limit: int) -> Deciding[list[Job]]:
     return [job_of(row) for row in rows]
 
 
+def find_job(owner: Owner, kind: str, key: str) -> Deciding[Job | None]:
+    """Return the job of an owner with this kind and key, or None."""
+    row = yield from ask(JobOf(owner, kind, key))
+    return None if row is None else job_of(row)
+
+
+def cancel_job(owner: Owner, kind: str, key: str) -> Deciding[bool]:
+    """Delete a job that waits or is dead; False if there is none, or a worker does it now."""
+    found = yield from ask(JobOf(owner, kind, key))
+    # Read again: a worker may lease it at this moment, and the second question waits for that.
+    row = None if found is None else (yield from ask(JobAt(UUID(bytes=found.piece.id))))
+    if row is None or row.piece.state == _LEASED:
+        return False
+    yield DropJobs([row.piece.id])
+    return True
+
+
 def replay_job(id: UUID, at: datetime) -> Deciding[bool]:
     """Make a dead or postponed job due now."""
     row, now = (yield from ask(JobAt(id))), micros(at)
@@ -192,6 +219,8 @@ def put_piece(before: JobPiece | None, draft: JobDraft, at: datetime, id: UUID) 
             run_at = min(run_at, _after(job.first_at, draft.max_wait))
     else:
         job = job._replace(first_at=micros(at))
+    if draft.keeps_payload:
+        payload = job.payload
     if job.state == _DEAD:
         job = job._replace(state=_WAITING, attempts=0, postponed=0)
     run_at = max(run_at, job.not_before)
