@@ -166,8 +166,8 @@ class _Without(InMemoryEngine):
 
     hidden: set[bytes]
 
-    async def look(self, owner: Owner, view: View, held: Any, choose: Any) -> Sight:
-        return Sight(await self.since(owner, view, held), None)
+    async def look(self, owner: Owner, view: View, cached: Any, choose: Any, *, bare: bool = False) -> Sight:
+        return Sight(await self.since(owner, view, cached), None)
 
     async def since(self, owner: Owner, view: View, held: Any) -> Any:
         return [

@@ -1,4 +1,4 @@
-"""Capabilities that only some engines have: notify workers, search large shelves, copy themselves, read all at one moment."""
+"""Capabilities that only some have: engines that notify workers, search large shelves or copy themselves; makers of vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from memoranda.model.ledger import Erasures
 from memoranda.model.passages import PassageRows
 from memoranda.model.query import Filter, Progress, Prove
-from memoranda.model.records import Owner, View
+from memoranda.model.records import Owner, Record, View
+from memoranda.model.vectors import Embedding
 
 T = TypeVar("T")
 
@@ -140,3 +141,32 @@ class CopiesItself(Protocol):
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
         """Erase from a copy what its original has erased since; return how many records were erased."""
+
+
+class MakesVectors(Protocol):
+    """Computes the missing vectors of a book's passages."""
+
+    @property
+    def embedding(self) -> Embedding:
+        """The embedding of its vectors; only vectors of the same embedding can be compared."""
+
+    async def query(self, question: str) -> NDArray[np.float32]:
+        """Return the vector of a question."""
+
+    async def make(self, records: Sequence[Record], progress: Callable[[int], None] | None = None) -> int:
+        """Compute and store the vectors of these passages; return how many were stored."""
+
+    async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:
+        """Compute and store all missing vectors; return how many were stored."""
+
+    async def renew(self, progress: Callable[[int], None] | None = None) -> int:
+        """Fill a new set while recall reads the active one, then make the new set the active one."""
+
+    async def check(self) -> None:
+        """Raise the embedder's error if it is known to fail; no vector is computed to find out."""
+
+    def stop(self) -> None:
+        """Wait for the embedder no longer than a moment from now on, because the book closes."""
+
+    async def close(self) -> None:
+        """Release its resources."""

@@ -34,23 +34,11 @@ from memoranda.model.vectors import Embedding, VectorSet, Versions
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Records(Protocol):
-    """Records: the only way to write them, and reads. Every call concerns one owner and sees what one view may see."""
-
-    async def apply(self, batch: Batch) -> Receipt:
-        """Apply a batch, all its changes or none; return the receipt after the commit, or the first one if it was applied before.
-
-        Raise ``Erased`` if the batch names an era that has ended.
-        """
-
-    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-        """Return the current versions of these records; records the view may not see are left out, like missing ones."""
+class Lists(Protocol):
+    """Lists and counts. An engine answers them for all records; a finder for passages, chosen through its indexes."""
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         """Return a page of the records that the view may see and the filter selects, in the order of their ids."""
-
-    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
-        """Return the pages of several scans, all read at one moment and in one round trip."""
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         """Return how many records a scan would return."""
@@ -62,6 +50,22 @@ class Records(Protocol):
 
     async def kinds(self, owner: Owner, view: View, filter: Filter) -> dict[str | None, int]:
         """Return the kinds of the passages that meet a filter, each with the number of passages."""
+
+
+class Records(Lists, Protocol):
+    """Records: the only way to write them, and reads. Every call concerns one owner and sees what one view may see."""
+
+    async def apply(self, batch: Batch) -> Receipt:
+        """Apply a batch, all its changes or none; return the receipt after the commit, or the first one if it was applied before.
+
+        Raise ``Erased`` if the batch names an era that has ended.
+        """
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        """Return the current versions of these records; records the view may not see are left out, like missing ones."""
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        """Return the pages of several scans, all read at one moment and in one round trip."""
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         """Return a record's changes, oldest first; an empty list if the view may not see the record."""
@@ -148,7 +152,9 @@ class VectorSets(Protocol):
 
 
 class Readable(Records, Passages, TermsAndUse, Protocol):
-    """The ports of an engine that recall reads."""
+    """The ports of an engine that recall reads, and the book's clock, by which reads tell what has expired."""
+
+    clock: Callable[[], datetime] | None
 
 
 class Jobs(Protocol):
@@ -318,13 +324,10 @@ class Moves(Protocol):
         """Set or remove the mark that refuses all writes; raise ``Conflict`` if another one is stored than expected."""
 
 
-class Engine(
-    Records, Passages, TermsAndUse, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, Protocol
-):
-    """A database that stores books: its name in reports, and the book's clock, by which reads tell what has expired."""
+class Engine(Readable, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, Protocol):
+    """A database that stores books, with its name in reports."""
 
     name: str
-    clock: Callable[[], datetime] | None
 
 
 # ── Small ports ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -337,37 +340,8 @@ class Clock(Protocol):
         """Return the current time."""
 
 
-class MakesVectors(Protocol):
-    """Computes the missing vectors of a book's passages."""
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding of its vectors; only vectors of the same embedding can be compared."""
-
-    async def query(self, question: str) -> NDArray[np.float32]:
-        """Return the vector of a question."""
-
-    async def make(self, records: Sequence[Record], progress: Callable[[int], None] | None = None) -> int:
-        """Compute and store the vectors of these passages; return how many were stored."""
-
-    async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:
-        """Compute and store all missing vectors; return how many were stored."""
-
-    async def renew(self, progress: Callable[[int], None] | None = None) -> int:
-        """Fill a new set while recall reads the active one, then make the new set the active one."""
-
-    async def check(self) -> None:
-        """Raise the embedder's error if it is known to fail; no vector is computed to find out."""
-
-    def stop(self) -> None:
-        """Wait for the embedder no longer than a moment from now on, because the book closes."""
-
-    async def close(self) -> None:
-        """Release its resources."""
-
-
-class Finder(Protocol):
-    """Finds passages for a question; recall implements it."""
+class Finder(Lists, Protocol):
+    """Finds passages for a question, and lists those that meet a filter; recall implements it."""
 
     async def find(
         self,
@@ -386,22 +360,6 @@ class Finder(Protocol):
         now: datetime,
     ) -> Hits:
         """Return the best passages, best first; ``vector`` is the question's, ``vectors`` names the set to compare."""
-
-    async def newest(
-        self, owner: Owner, view: View, only: Filter, *, limit: int, offset: int = 0, now: datetime
-    ) -> list[Record]:
-        """Return the passages that meet a filter, the latest first by their time; among equals the highest id is first."""
-
-    async def page(
-        self, owner: Owner, view: View, only: Filter, cursor: str | None, limit: int, *, now: datetime
-    ) -> Page:
-        """Return the page of passages that ``scan`` returns for a filter, chosen by the index."""
-
-    async def count(self, owner: Owner, view: View, only: Filter, *, now: datetime) -> int:
-        """Return the number of passages that meet a filter."""
-
-    async def kinds(self, owner: Owner, view: View, only: Filter, *, now: datetime) -> dict[str | None, int]:
-        """Return the kinds of the passages that meet a filter (of items their namespaces), each with their number."""
 
 
 @runtime_checkable

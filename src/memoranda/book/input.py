@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from memoranda.capabilities import MakesVectors
 from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory, MemoryStatus
@@ -20,7 +21,6 @@ from memoranda.model.messages import Episode, ThreadStatus
 from memoranda.model.query import Filter
 from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, View
 from memoranda.model.values import is_id, new_id, refused, text_fault
-from memoranda.ports import MakesVectors
 from memoranda.recall.hits import MOST_USED
 from memoranda.recall.scoring.search import Mode
 from memoranda.text.token_count import Count

@@ -26,6 +26,7 @@ from memoranda.book.input import (
     names_records,
 )
 from memoranda.book.record_ids import with_ids
+from memoranda.capabilities import MakesVectors
 from memoranda.door import Door, explained_limit
 from memoranda.errors import EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.bound_profiles import BoundProfiles
@@ -35,7 +36,7 @@ from memoranda.model.messages import TaskSummary
 from memoranda.model.query import BookFacts, Filter, Hits
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, Record, View
 from memoranda.model.vectors import SetState
-from memoranda.ports import Engine, MakesVectors
+from memoranda.ports import Engine
 from memoranda.worker import Worker, quiet
 
 #: Called with the number of vectors made so far.

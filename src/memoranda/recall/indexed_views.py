@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from uuid import UUID
 
 import numpy as np
@@ -15,7 +14,7 @@ from memoranda.model.passages import Shelf, ShelfDelta
 from memoranda.model.query import Filter, Page
 from memoranda.model.records import Owner, Record, View
 from memoranda.ports import Readable
-from memoranda.recall.arrays.columns import Numbers
+from memoranda.recall.arrays.columns import Numbers, PassageFilter
 from memoranda.recall.index import Pick, ShelfCache, ShelfIndex, field_of, unchanged
 from memoranda.recall.request import listing_filter
 from memoranda.recall.scoring.fields import Field
@@ -37,32 +36,30 @@ class IndexedViews:
         self.cache = ShelfCache(index_bytes, forget)
 
     async def newest(
-        self, owner: Owner, view: View, only: Filter, *, limit: int, offset: int = 0, now: datetime
+        self, owner: Owner, view: View, filter: Filter, limit: int, offset: int = 0
     ) -> list[Record]:
         """Return the passages that meet a filter, the latest first by their time; among equals the highest id is first."""
-        filter = listing_filter(only, view.at or now)
+        only = self._only(view, filter)
 
         def pick(shelves: Sequence[ShelfIndex]) -> list[UUID]:
             field = field_of(shelves)
-            found = _first(field, field.admitted(filter), offset + limit, down=True, by_time=True)
+            found = _first(field, field.admitted(only), offset + limit, down=True, by_time=True)
             return found[offset:]
 
         found = await self._picked(owner, view, pick)
         if found is None:
-            return await self._engine.newest(owner, view, only, limit, offset)
+            return await self._engine.newest(owner, view, filter, limit, offset)
         return list(found.values())
 
-    async def page(
-        self, owner: Owner, view: View, only: Filter, cursor: str | None, limit: int, *, now: datetime
-    ) -> Page:
-        """Return the page of passages that ``scan`` returns for a filter, chosen by the index."""
-        filter, down = listing_filter(only, view.at or now), only.newest_first
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        """Return a page of the passages that meet a filter, in the order of their ids."""
+        only, down = self._only(view, filter), filter.newest_first
         start = np.frombuffer(cursor_of(cursor, down), dtype=">u8").astype(np.uint64)
         chosen: list[UUID] = []
 
         def pick(shelves: Sequence[ShelfIndex]) -> list[UUID]:
             field = field_of(shelves)
-            places = field.admitted(filter)
+            places = field.admitted(only)
             if cursor is not None:
                 halves = _halves(field, places)
                 first, second = halves[:, 0], halves[:, 1]
@@ -74,35 +71,40 @@ class IndexedViews:
 
         found = await self._picked(owner, view, pick)
         if found is None:
-            return await self._engine.scan(owner, view, only, cursor, limit)
-        return page_of(only, tuple(found.values()), len(chosen) <= limit)
+            return await self._engine.scan(owner, view, filter, cursor, limit)
+        return page_of(filter, tuple(found.values()), len(chosen) <= limit)
 
-    async def count(self, owner: Owner, view: View, only: Filter, *, now: datetime) -> int:
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         """Return the number of passages that meet a filter."""
-        filter, found = listing_filter(only, view.at or now), [0]
+        only, found = self._only(view, filter), [0]
 
         def pick(shelves: Sequence[ShelfIndex]) -> list[UUID]:
-            found[0] = len(field_of(shelves).admitted(filter))
+            found[0] = len(field_of(shelves).admitted(only))
             return []
 
         if await self._picked(owner, view, pick) is None:
-            return await self._engine.count(owner, view, only)
+            return await self._engine.count(owner, view, filter)
         return found[0]
 
-    async def kinds(self, owner: Owner, view: View, only: Filter, *, now: datetime) -> dict[str | None, int]:
+    async def kinds(self, owner: Owner, view: View, filter: Filter) -> dict[str | None, int]:
         """Return the kinds of the passages that meet a filter (of items their namespaces), each with their number."""
-        filter = listing_filter(only, view.at or now)
+        only = self._only(view, filter)
         found: Counter[str | None] = Counter()
 
         def pick(shelves: Sequence[ShelfIndex]) -> list[UUID]:
             field = field_of(shelves)
             found.clear()
-            found.update(field.kinds(field.admitted(filter)))
+            found.update(field.kinds(field.admitted(only)))
             return []
 
         if await self._picked(owner, view, pick) is None:
-            return await self._engine.kinds(owner, view, only)
+            return await self._engine.kinds(owner, view, filter)
         return dict(found)
+
+    def _only(self, view: View, filter: Filter) -> PassageFilter:
+        """Return the filter that the indexes take; it leaves out what has expired at the view's moment, or now."""
+        clock = self._engine.clock
+        return listing_filter(filter, view.at or (None if clock is None else clock()))
 
     async def _picked(self, owner: Owner, view: View, pick: Pick) -> dict[UUID, Record] | None:
         """Return the records that ``pick`` chooses in the view's indexes; None if a shelf is too large to be cached."""

@@ -383,7 +383,7 @@ def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | N
     )
 
 
-def listing_filter(only: Filter, now: datetime) -> PassageFilter:
+def listing_filter(only: Filter, now: datetime | None) -> PassageFilter:
     """Convert conditions into the filter of the passages that a list shows: of every status, unless one is asked for."""
     filter = passage_filter(PASSAGE_TYPES if only.types is None else only.types, only, now)
     refused = _WITHDRAWN if only.as_of is None else TAKEN_BACK

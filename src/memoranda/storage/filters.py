@@ -102,18 +102,25 @@ class Dialect:
             values["known_at"] = micros(filter.known_at)
         if filter.pinned:
             parts.append(self.pinned)
-        # The names begin with ``of``, because a view's agent is a parameter of the same statements.
+        facets, given = self._facet_conditions(filter)
+        return " AND ".join([*parts, *facets]), values | given
+
+    def _facet_conditions(self, filter: Filter) -> tuple[list[str], dict[str, Any]]:
+        """Return the conditions on facets; their parameters begin with ``of``, because the same statements have a view's agent."""
+        parts: list[str] = []
+        values: dict[str, Any] = {}
         for name, place in _SAME:
             if (text := getattr(filter, name)) is not None:
                 parts.append(f"{self.facet.format(place)} = :of_{name}")
                 values[f"of_{name}"] = text
         for name, place in _ONE_OF:
             if (texts := getattr(filter, name)) is not None:
-                parts.append(is_among(self.facet.format(place), f"of_{name}", texts))
+                parts.append(self.among.format(self.facet.format(place), f":of_{name}"))
+                values[f"of_{name}"] = self.texts(sorted(texts))
         if filter.tags is not None:
             parts.append(self.tagged.format(":of_tags"))
             values["of_tags"] = self.texts(sorted(filter.tags))
-        return " AND ".join(parts), values
+        return parts, values
 
 
 def passage_types(filter: Filter) -> frozenset[RecordType]:

@@ -96,20 +96,20 @@ class Both:
 
     async def newest(self, only: Filter, *, limit: int, offset: int = 0, view: View = WHOLE) -> list[UUID]:
         """Return the ids of the newest passages."""
-        found = await self.index.newest(ANN, view, only, limit=limit, offset=offset, now=_NOW)
+        found = await self.index.newest(ANN, view, only, limit, offset)
         told = await self.engine.newest(ANN, view, only, limit, offset)
         assert found == told
         return [record.id for record in found]
 
     async def count(self, only: Filter, view: View = WHOLE) -> int:
         """Return the number of passages."""
-        found = await self.index.count(ANN, view, only, now=_NOW)
+        found = await self.index.count(ANN, view, only)
         assert found == await self.engine.count(ANN, view, only)
         return found
 
     async def kinds(self, only: Filter, view: View = WHOLE) -> dict[str | None, int]:
         """Return the kinds of passages."""
-        found = await self.index.kinds(ANN, view, only, now=_NOW)
+        found = await self.index.kinds(ANN, view, only)
         assert found == await self.engine.kinds(ANN, view, only)
         return found
 
@@ -119,7 +119,7 @@ class Both:
         for filter in (replace(only, newest_first=True), only):
             found, cursor = [], None
             while True:
-                page = await self.index.page(ANN, view, filter, cursor, limit, now=_NOW)
+                page = await self.index.scan(ANN, view, filter, cursor, limit)
                 assert page == await self.engine.scan(ANN, view, filter, cursor, limit)
                 found += [record.id for record in page]
                 cursor = page.cursor
