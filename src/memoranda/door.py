@@ -12,11 +12,12 @@ from memoranda import telemetry
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
+from memoranda.model.items import Item, path_fault
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import SOURCES, Memory
 from memoranda.model.messages import Episode, Message, SummariseThread, Thread
 from memoranda.model.records import Limits, Owner, Record, View
-from memoranda.model.values import NAME_LENGTH, canonical, request_digest, text_fault
+from memoranda.model.values import NAME_LENGTH, canonical, json_text, request_digest, text_fault
 from memoranda.ports import Clock, Records
 from memoranda.secrets.modes import SecretsMode
 from memoranda.storage.decide.thread_changes import cut
@@ -133,6 +134,8 @@ class Door:
                 found = self._episode(change.episode, place)
             case c.Import():
                 found = self._imported(change.record, place)
+            case c.PutItem():
+                found = self._item(change.item, place)
             case c.PatchProfile():
                 found = [_too_many(change.sources, "sources", place)]
             case c.Confirm():
@@ -147,6 +150,8 @@ class Door:
         """Check an imported record's lengths and kind; the limit of memories per owner is not applied here."""
         if isinstance(record, Memory):
             return self._memory(record, place)
+        if isinstance(record, Item):
+            return self._item(record, place)
         if isinstance(record, Episode):
             return self._episode(record, place)
         if isinstance(record, Message):
@@ -160,6 +165,23 @@ class Door:
             _too_long(episode.goal, self.limits.content_length, "goal", place),
             _too_long(episode.summary, self.limits.message_length, "summary", place),
         ]
+
+    def _item(self, item: Item, place: int) -> list[InvalidInput | None]:
+        size = len(json_text(item.value).encode())
+        found: list[InvalidInput | None] = [
+            InvalidInput(f"index: {fault}", field="index", item=place)
+            for path in item.index or ()
+            if (fault := path_fault(path))
+        ]
+        if size > self.limits.item_size:
+            found.append(
+                LimitReached(
+                    f"value: too large, {size} bytes as JSON. Maximum {self.limits.item_size} (limits.item_size).",
+                    field="value",
+                    item=place,
+                )
+            )
+        return found
 
     def _memory(self, memory: Memory, place: int) -> list[InvalidInput | None]:
         limits = self.limits
@@ -186,6 +208,8 @@ class Door:
                 return replace(change, terms=tuple(pack_terms(message) or b"" for message in change.messages))
             case c.Remember():
                 return replace(change, terms=pack_terms(change.memory) or b"")
+            case c.PutItem():
+                return replace(change, terms=pack_terms(change.item) or b"")
             case c.RecordEpisode():
                 episode, overflow = cut(change.episode, self.limits)
                 return replace(change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b"")
@@ -237,6 +261,8 @@ def _too_many(sources: Sequence[UUID], field: str, item: int) -> InvalidInput | 
 def _length(change: c.Change) -> int:
     if isinstance(change, c.Append):
         return sum(len(message.content) for message in change.messages)
+    if isinstance(change, c.PutItem):
+        return len(change.item.passage_text())
     return len(change.record.passage_text() or "") if isinstance(change, c.Import) else 0
 
 

@@ -48,6 +48,7 @@ from memoranda.book.input import (
     names_a_record,
     names_records,
 )
+from memoranda.book.items.verbs import Items
 from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
 from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
@@ -124,6 +125,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         self.forgetting = forgetting
         self.profile = Profiles(services)
         self.episodes = Episodes(services, self.recall)
+        self.items = Items(services, self.recall)
         self.experience = Experience(services)
         self.agents = Agents(services, Agent)
         self.schemas = Schemas(services, Schema)
@@ -253,7 +255,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         wanted = PASSAGE_TYPES if types is None else as_types(types)
         assert wanted is not None
         if not wanted <= PASSAGE_TYPES:
-            raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
+            raise InvalidInput("types: recall finds messages, memories, episodes and items", field="types")
         chosen = as_mode(mode)
         if chosen == "most_used" and RecordType.MEMORY not in wanted:
             raise InvalidInput("types: most_used counts memories", field="types")

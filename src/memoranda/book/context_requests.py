@@ -17,7 +17,7 @@ from memoranda.model.records import PASSAGE_TYPES, RecordType
 from memoranda.text.token_count import Count
 
 #: The types of the records that a context may contain besides the conversation.
-_PLACED: Final = PASSAGE_TYPES | {RecordType.EXPERIENCE, RecordType.PROFILE}
+_PLACED: Final = (PASSAGE_TYPES - {RecordType.ITEM}) | {RecordType.EXPERIENCE, RecordType.PROFILE}
 
 
 @dataclass(frozen=True, slots=True)

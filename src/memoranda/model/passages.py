@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import Field
 
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.query import Source, quote
@@ -39,13 +40,13 @@ def cited_by(records: Iterable[Record]) -> list[UUID]:
 def _by(record: Record) -> str:
     if isinstance(record, Message):
         return record.speaker or (record.agent or record.role if record.role == "assistant" else record.role)
-    if isinstance(record, (Memory, Episode, Thread)):
+    if isinstance(record, (Memory, Episode, Thread, Item)):
         return record.agent or "application"
     return str(record.owner)
 
 
 def _at(record: Record) -> datetime:
-    for name in ("observed_at", "started_at"):
+    for name in ("observed_at", "started_at", "updated_at"):
         if hasattr(record, name):
             return cast(datetime, getattr(record, name))
     return record.recorded_at

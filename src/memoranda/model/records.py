@@ -239,6 +239,10 @@ class Limits(Value):
     memories_per_agent: int = Field(default=5000, ge=1)
     #: Active memories of one owner, of all agents together; None: no limit.
     memories_per_owner: int | None = Field(default=None, ge=1)
+    #: Items of one owner; at this number new ones are refused, and none is ever evicted.
+    items_per_owner: int = Field(default=100_000, ge=1)
+    #: Bytes of one item's value as JSON in UTF-8.
+    item_size: int = Field(default=1_048_576, ge=1, le=16_777_216)
     #: At one of these numbers: ``evict_weakest`` refuses what is written, and what is formed evicts the writing agent's weakest
     #: memories; ``evict_oldest`` evicts the writing agent's oldest for any statement; ``reject`` evicts nothing.
     at_capacity: Literal["evict_weakest", "evict_oldest", "reject"] = "evict_weakest"
@@ -293,6 +297,7 @@ class RecordType(StrEnum):
     EPISODE = "episode"
     OVERFLOW = "overflow"
     MEMORY = "memory"
+    ITEM = "item"
     PROFILE = "profile"
     EXPERIENCE = "experience"
     AGENT = "agent"
@@ -301,7 +306,7 @@ class RecordType(StrEnum):
 
 
 #: The types that recall can return.
-PASSAGE_TYPES = frozenset({RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE})
+PASSAGE_TYPES = frozenset({RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE, RecordType.ITEM})
 
 
 def slot_of(type_: RecordType, *identity: Any) -> bytes:

@@ -175,13 +175,22 @@ def _data(value: Any) -> Any:
     return json.loads(dumped)
 
 
+def json_text(value: Any, depth: int = DATA_DEPTH) -> str:
+    """Return a value as JSON in few characters; raise ValueError with the reason if it is not JSON."""
+    _walk(value, 0, depth)
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise ValueError(f"cannot be written as JSON: {exc}") from None
+
+
 def _text_or_data(value: Any) -> Any:
     return _text(value) if isinstance(value, str) else _data(value)
 
 
-def _walk(value: Any, depth: int) -> None:
-    if depth > DATA_DEPTH:
-        raise ValueError(f"is nested deeper than {DATA_DEPTH} levels; flatten it")
+def _walk(value: Any, depth: int, most: int = DATA_DEPTH) -> None:
+    if depth > most:
+        raise ValueError(f"is nested deeper than {most} levels; flatten it")
     if isinstance(value, str):
         _text(value)
     elif isinstance(value, dict):
@@ -189,10 +198,10 @@ def _walk(value: Any, depth: int) -> None:
             if not isinstance(key, str):
                 raise ValueError("has a key that is no text; JSON objects have text keys")
             _text(key)
-            _walk(inner, depth + 1)
+            _walk(inner, depth + 1, most)
     elif isinstance(value, (list, tuple)):
         for inner in value:
-            _walk(inner, depth + 1)
+            _walk(inner, depth + 1, most)
 
 
 def _utc(value: datetime) -> datetime:
@@ -303,7 +312,7 @@ def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> I
 
 
 #: The types whose records are gone when they expire. A key expires, too, and stays in the lists.
-EXPIRING = frozenset({"memory", "episode"})
+EXPIRING = frozenset({"memory", "episode", "item"})
 #: The kind of the job that erases them; its key is an hour, at whose end it is due.
 EXPIRE = "expire"
 #: Those that are out of sight, but not erased: threads, and with them their messages.

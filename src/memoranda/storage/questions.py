@@ -102,6 +102,13 @@ class CountActive(Question[int]):
 
 
 @dataclass(frozen=True, slots=True)
+class CountItems(Question[int]):
+    """The number of the owner's items; with a moment, without those that had expired then, which takes longer."""
+
+    at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WritersOfExpired(Question[list[str | None]]):
     """The agent that wrote each of the owner's active memories that had expired at a moment."""
 

@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from memoranda.errors import Corrupt, InvalidInput
 from memoranda.model.changes import JobDraft
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item, namespace_text
 from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, MemoryStatus
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
@@ -32,6 +33,7 @@ CLASS_OF: dict[str, type[Record]] = {
         Episode,
         Overflow,
         Memory,
+        Item,
         ProfileDocument,
         ExperienceLine,
         Agent,
@@ -103,6 +105,8 @@ def _columns(record: Record) -> _Columns:
     if isinstance(record, Thread):
         status = status or record.status.value
         return _Columns(record.id, 0, record.agent, status, record.started_at, None, ends)
+    if isinstance(record, Item):
+        return _Columns(None, 0, namespace_text(record.namespace), status, record.updated_at, None, ends)
     return _Columns(None, 0, None, status, record.recorded_at)
 
 
@@ -125,6 +129,8 @@ def facets_of(record: Record) -> str:
             return _facets(None, record.agent, record.key, record.subject, trust, record.tags, *last)
         case Episode():
             return _facets(None, record.agent, None, None, record.trust.value, record.tags)
+        case Item():
+            return _facets(None, record.agent, record.name, None, record.trust.value, ())
         case Thread():
             return _facets(None, record.agent, None, None, None, record.tags)
         case _:
@@ -240,6 +246,13 @@ _SHAPES = {
         superseded_by=UUID,
         disputes=UUID,
         status=MemoryStatus,
+    ),
+    "item": _Shape(
+        Item,
+        namespace=tuple,
+        index=tuple,
+        trust=Trust,
+        **dict.fromkeys(("created_at", "updated_at", "expires_at"), _time),
     ),
 }
 

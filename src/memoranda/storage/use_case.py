@@ -64,3 +64,5 @@ class OwnerBase:
     held: int = 0
     #: The engine's own number of the owner; None until the row of a new era is stored.
     no: int | None = None
+    #: The number of living items.
+    items: int = 0

@@ -36,8 +36,9 @@ class StoreRecords(Write):
     entry: Entry
     #: Thread → the last place given out in it.
     tails: Mapping[UUID, int] = field(default_factory=dict)
-    #: The difference that it makes to the owner's count of active memories.
+    #: The differences that it makes to the owner's counts of active memories and of items.
     gain: int = 0
+    items: int = 0
     #: True if all links to sources are written again, also where a record's sources seem unchanged.
     relink: bool = False
 
@@ -316,8 +317,9 @@ class RemoveRecords(Write):
 
     base: OwnerBase
     records: Sequence[Leaving]
-    #: The difference that it makes to the owner's count of active memories.
+    #: The differences that it makes to the owner's counts of active memories and of items.
     gain: int
+    items: int = 0
 
 
 @dataclass(frozen=True, slots=True)

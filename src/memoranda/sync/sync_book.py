@@ -24,6 +24,7 @@ from memoranda.sync.sync_parts import (
     SyncAgents,
     SyncEpisodes,
     SyncExperience,
+    SyncItems,
     SyncKeys,
     SyncProfiles,
     SyncSchemas,
@@ -50,6 +51,7 @@ class SyncBook(SyncPart):
         self.worker = SyncWorker(book.worker, loop)
         self.profile = SyncProfiles(book.profile, loop)
         self.episodes = SyncEpisodes(book.episodes, loop)
+        self.items = SyncItems(book.items, loop)
         self.experience = SyncExperience(book.experience, loop)
         self.agents = SyncAgents(book.agents, loop)
         self.schemas = SyncSchemas(book.schemas, loop)

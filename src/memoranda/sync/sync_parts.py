@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memoranda.book import ThreadHandle
 from memoranda.book.admin.across_owners import Admin
+from memoranda.book.items.verbs import Items
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
@@ -64,6 +65,19 @@ class SyncEpisodes(SyncPart):
     overflow = blocking(Episodes.overflow)
     record = blocking(Episodes.record)
     list = blocking(Episodes.list)
+
+
+class SyncItems(SyncPart):
+    """The items of a synchronous book."""
+
+    put = blocking(Items.put)
+    write = blocking(Items.write)
+    get = blocking(Items.get)
+    get_many = blocking(Items.get_many)
+    delete = blocking(Items.delete)
+    list = blocking(Items.list)
+    count = blocking(Items.count)
+    namespaces = blocking(Items.namespaces)
 
 
 class SyncExperience(SyncPart):

@@ -22,6 +22,7 @@ from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
 from memoranda.testing.conformance.redaction import RedactionSuite
 from memoranda.testing.conformance.shelves import MarkSuite, NarrowingSuite, ShelfSuite
 from memoranda.testing.conformance.sources import AgeingSuite, GroundsSuite
+from memoranda.testing.conformance.stores.items import ItemSuite
 from memoranda.testing.conformance.threads import ThreadSuite
 from memoranda.testing.conformance.undo import TakenBackSuite, UndoSuite
 from memoranda.testing.conformance.vectors import VectorSuite
@@ -63,5 +64,6 @@ class StoreSuite(
     ExtremeSuite,
     ExternalIdSuite,
     SourceEpisodeSuite,
+    ItemSuite,
 ):
     """All conformance tests of an engine."""

@@ -83,7 +83,7 @@ def expiring(engine: Engine, clock: Clock) -> Handler:
 async def clear_expired(engine: Engine, clock: Clock, owner: Owner) -> int:
     """Erase an owner's records that have expired, a page in each commit; returns how many, with what was derived from them."""
     erased = 0
-    for type_ in (RecordType.MEMORY, RecordType.EPISODE):
+    for type_ in (RecordType.MEMORY, RecordType.EPISODE, RecordType.ITEM):
         only = Filter(types=frozenset({type_}), expired_at=clock())
         while True:
             page = await engine.scan(owner, WITH_EXPIRED, only, None, _PAGE)

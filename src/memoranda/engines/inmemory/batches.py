@@ -38,7 +38,8 @@ def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     on.era = era or on.tables.new_era(question.owner)
     held = sum(1 for _ in _active(on))
     id, number = (None, None) if era is None else (era.id, era.number)
-    on.base = OwnerBase(question.owner, on.tables.secret, id, len(on.era.ledger), held, number)
+    items = sum(1 for kept in _kept(on) if kept.now.row.type == "item" and kept.now.row.status is None)
+    on.base = OwnerBase(question.owner, on.tables.secret, id, len(on.era.ledger), held, number, items)
     return on.base
 
 
@@ -68,6 +69,14 @@ def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
 
 def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
     return max((row.seq for row in _messages(on, question.thread) if row.kind == "user"), default=0)
+
+
+def _count_items(on: Session, question: q.CountItems) -> int:
+    rows = (kept.now.row for kept in _kept(on))
+    living = (row for row in rows if row.type == "item" and row.status is None)
+    return sum(
+        1 for row in living if question.at is None or row.valid_to is None or row.valid_to > question.at
+    )
 
 
 def _own(on: Session, agent: str | None) -> Iterator[tuple[Kept, Memory]]:
@@ -272,6 +281,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: lambda on, _: on.base.held if on.base else 0,
+    q.CountItems: _count_items,
     q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: lambda on, question: sum(1 for _ in _own(on, question.agent)),
     q.OwnMemories: _own_memories,

@@ -20,9 +20,10 @@ def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     if era is None:
         return None
     on.era = era
-    rows = (kept.now.row for kept in era.records.values())
+    rows = [kept.now.row for kept in era.records.values()]
     held = sum(1 for row in rows if row.type == "memory" and row.status == "active")
-    on.base = OwnerBase(era.owner, on.tables.secret, era.id, len(era.ledger), held, era.number)
+    items = sum(1 for row in rows if row.type == "item" and row.status is None)
+    on.base = OwnerBase(era.owner, on.tables.secret, era.id, len(era.ledger), held, era.number, items)
     return on.base
 
 

@@ -76,6 +76,11 @@ async def _count_active(on: Session, _: q.CountActive) -> int:
     return on.base.held if on.base else 0
 
 
+async def _count_items(on: Session, question: q.CountItems) -> int:
+    late = 0 if question.at is None else await on.value("count_expired_items", on.no, question.at)
+    return (on.base.items if on.base else 0) - (late or 0)
+
+
 async def _place_taken(on: Session, question: q.PlaceTaken) -> bool:
     taken = await on.one("place_taken", on.no, question.thread.bytes, question.seq)
     return taken is not None
@@ -192,7 +197,7 @@ async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerBase |
 
 
 def _owner_base(owner: Owner, secret: bytes, row: Row) -> OwnerBase:
-    return OwnerBase(owner, secret, UUID(bytes=row[1]), row[2], row[3], row[0])
+    return OwnerBase(owner, secret, UUID(bytes=row[1]), row[2], row[3], row[0], row[4])
 
 
 async def number_of(session: Session, base: OwnerBase) -> int:
@@ -216,7 +221,9 @@ async def _put_job(on: Session, write: w.PutJob) -> None:
 async def _store_records(on: Session, write: w.StoreRecords) -> None:
     storing = Storing(on, write.base.secret, await number_of(on, write.base))
     writings = storing.writings(write)
-    for name in await storing.store(writings, entry=write.entry, gain=write.gain, tails=write.tails):
+    for name in await storing.store(
+        writings, entry=write.entry, gain=write.gain, items=write.items, tails=write.tails
+    ):
         # Last, because this row is shared by the writes of all owners.
         await jobs.put(on, 0, embed_job(name), write.entry.at)
 
@@ -246,6 +253,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: _count_active,
+    q.CountItems: _count_items,
     q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: _count_own,
     q.OwnMemories: _own_memories,

@@ -116,8 +116,8 @@ async def _remove_records(on: Session, write: w.RemoveRecords) -> None:
             marks[shelf] = marks.get(shelf) or await on.value("move_mark", no, shelf)
             await on.run("note_gone", no, shelf, marks[shelf], gone)
             await on.run("passages_left", len(gone), no, shelf)
-    if write.gain:
-        await on.run("move_held", write.gain, no)
+    if write.gain or write.items:
+        await on.run("move_held", write.gain, write.items, no)
 
 
 async def _bury(on: Session, write: w.Bury) -> None:

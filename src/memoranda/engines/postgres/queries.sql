@@ -16,16 +16,16 @@ SELECT set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', '
 
 -- Locks the owner's row until the transaction ends; returns the book's secret, too.
 -- name: lock_owner
-SELECT b.value, o.no, o.era, o.position, o.held
+SELECT b.value, o.no, o.era, o.position, o.held, o.items
 FROM properties AS b LEFT JOIN LATERAL (
-    SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
+    SELECT no, era, position, held, items FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
 WHERE b.name = 'secret'
 
 -- Reads the owner's row and the book's secret, and sets the owner for the row policies.
 -- name: find_owner
-SELECT b.value, o.no, o.era, o.position, o.held, set_config('memoranda.owner', o.no::text, true)
+SELECT b.value, o.no, o.era, o.position, o.held, o.items, set_config('memoranda.owner', o.no::text, true)
 FROM properties AS b LEFT JOIN LATERAL (
-    SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL) AS o ON true
+    SELECT no, era, position, held, items FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL) AS o ON true
 WHERE b.name = 'secret'
 
 -- An owner that does not exist yet has no row to lock, so its name is locked.
@@ -39,14 +39,15 @@ INSERT INTO owners (tenant, kind, id, era, digest) VALUES (?, ?, ?, ?, ?) RETURN
 SELECT tenant, kind, id FROM owners WHERE tenant = ? AND erased_at IS NULL AND position > 0 ORDER BY kind, id
 
 -- name: find_era
-SELECT (SELECT value FROM properties WHERE name = 'secret'), no, tenant, kind, id, position, held, erased_at
+SELECT (SELECT value FROM properties WHERE name = 'secret'), no, tenant, kind, id, position, held, items, erased_at
 FROM owners WHERE era = ?
 
 -- name: move_held
-UPDATE owners SET held = held + ? WHERE no = ?
+UPDATE owners SET held = held + ?, items = items + ? WHERE no = ?
 
 -- name: recount_held
-UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
+UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active'),
+    items = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'item' AND status IS NULL)
 WHERE no = ?
 
 -- The only statement that turns a view into shelves; every read uses it. It also sets the owner for the row policies:
@@ -250,6 +251,9 @@ SELECT 1 FROM records WHERE owner = ? AND thread = ? AND seq = ? AND type = 'mes
 SELECT seq FROM records WHERE owner = ? AND thread = ? AND type = 'message' AND kind = 'user'
 ORDER BY seq DESC LIMIT 1
 
+-- name: count_expired_items
+SELECT count(*) FROM records WHERE owner = ? AND type = 'item' AND status IS NULL AND valid_to <= ?
+
 -- name: writers_of_expired
 SELECT facets::jsonb ->> 1 FROM records
 WHERE owner = :owner AND type = 'memory' AND status = 'active' AND valid_to <= :at AND (facets::jsonb ->> 7)::bigint <= :at
@@ -373,7 +377,8 @@ entered AS (
     SELECT :owner, :position, :at::bigint, :actor_kind::text, :actor::text, :operation::bytea, :request::bytea, :entry::text
     WHERE :entry::text IS NOT NULL),
 went_on AS (
-    UPDATE owners SET position = :position, held = held + :gain::bigint WHERE no = :owner AND :entry::text IS NOT NULL)
+    UPDATE owners SET position = :position, held = held + :gain::bigint, items = items + :items::bigint
+    WHERE no = :owner AND :entry::text IS NOT NULL)
 SELECT s.name FROM vector_sets AS s
 WHERE :entry::text IS NOT NULL AND EXISTS (SELECT 1 FROM given WHERE packed IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = :upkeep::text AND key = s.name AND state = 'waiting')
@@ -787,7 +792,7 @@ FROM ledger AS l JOIN owners AS o ON o.no = l.owner
 WHERE l.owner = ? AND position('"aged":' IN l.body) > 0 ORDER BY l.position
 
 -- name: end_era
-UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = ?, held = 0 WHERE no = ?
+UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = ?, held = 0, items = 0 WHERE no = ?
 
 -- name: ended_eras
 SELECT era FROM owners WHERE era = ANY(?::bytea[]) AND erased_at IS NOT NULL
@@ -982,7 +987,8 @@ UPDATE shelves AS s SET followed = NULL, passages = (
 WHERE s.owner = ?
 
 -- name: recount_held_of_all
-UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
+UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active'),
+    items = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'item' AND status IS NULL)
 
 -- name: recount_vector_sets
 UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)

@@ -64,6 +64,7 @@ class Storing:
         *,
         entry: Entry | None = None,
         gain: int = 0,
+        items: int = 0,
         tails: Mapping[UUID, int] | None = None,
     ) -> list[str]:
         """Store records, each once, and their ledger entry, which advances the owner's position.
@@ -82,6 +83,7 @@ class Storing:
                 rule=RULE,
                 upkeep=EMBED,
                 gain=gain,
+                items=items,
                 **_asked(shelves),
                 **_given(added, list(shelves), tails or {}),
                 **_links(writings),

@@ -25,10 +25,10 @@ from memoranda.text.terms import RULE
 
 def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     row = on.one("owner", *question.owner.parts)
-    no, era, position, held = row or (None, None, 0, 0)
+    no, era, position, held, items = row or (None, None, 0, 0, 0)
     on.no = -1 if no is None else no
     era = None if era is None else UUID(bytes=era)
-    on.base = OwnerBase(question.owner, on.secret(), era, position, held, no)
+    on.base = OwnerBase(question.owner, on.secret(), era, position, held, no, items)
     return on.base
 
 
@@ -59,6 +59,11 @@ def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
 
 def _count_active(on: Session, _: q.CountActive) -> int:
     return on.base.held if on.base else 0
+
+
+def _count_items(on: Session, question: q.CountItems) -> int:
+    late = 0 if question.at is None else cast(int, on.value("count_expired_items", on.no, question.at))
+    return (on.base.items if on.base else 0) - late
 
 
 def _place_taken(on: Session, question: q.PlaceTaken) -> bool:
@@ -172,7 +177,7 @@ def _store_records(on: Session, write: w.StoreRecords) -> None:
     for thread, tail in write.tails.items():
         on.run("set_tail", tail, thread.bytes)
     add_entry(on, no, write.entry)
-    on.run("move_owner", write.entry.position, write.gain, no)
+    on.run("move_owner", write.entry.position, write.gain, write.items, no)
 
 
 def add_entry(on: Session, owner_no: int, entry: Entry) -> None:
@@ -283,6 +288,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: _count_active,
+    q.CountItems: _count_items,
     q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: _count_own,
     q.OwnMemories: _own_memories,

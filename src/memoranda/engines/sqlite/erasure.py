@@ -115,8 +115,8 @@ def _remove_records(on: Session, write: w.RemoveRecords) -> None:
             shelf = where[leaving.id.bytes][1]
             marks[shelf] = marks.get(shelf) or on.value("move_mark", shelf)
             on.run("note_gone", shelf, marks[shelf], leaving.id.bytes)
-    if write.gain:
-        on.run("move_held", write.gain, number_of(on, write.base))
+    if write.gain or write.items:
+        on.run("move_held", write.gain, write.items, number_of(on, write.base))
 
 
 def _bury(on: Session, write: w.Bury) -> None:

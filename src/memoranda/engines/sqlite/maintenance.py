@@ -37,9 +37,9 @@ def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     row = on.one("find_era", question.era)
     if row is None:
         return None
-    on.no, *names, position, held, erased_at = row
+    on.no, *names, position, held, items, erased_at = row
     owner = None if erased_at is not None else owner_of(*names)
-    on.base = OwnerBase(owner, on.secret(), UUID(bytes=question.era), position, held, on.no)
+    on.base = OwnerBase(owner, on.secret(), UUID(bytes=question.era), position, held, on.no, items)
     return on.base
 
 

@@ -3,7 +3,7 @@
 -- ── owners and shelves ───────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: owner
-SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL
+SELECT no, era, position, held, items FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL
 
 -- name: add_owner
 INSERT INTO owners (tenant, kind, id, era, digest) VALUES (?, ?, ?, ?, ?) RETURNING no
@@ -12,16 +12,17 @@ INSERT INTO owners (tenant, kind, id, era, digest) VALUES (?, ?, ?, ?, ?) RETURN
 SELECT tenant, kind, id FROM owners WHERE tenant = ? AND erased_at IS NULL AND position > 0 ORDER BY kind, id
 
 -- name: move_owner
-UPDATE owners SET position = ?, held = held + ? WHERE no = ?
+UPDATE owners SET position = ?, held = held + ?, items = items + ? WHERE no = ?
 
 -- name: find_era
-SELECT no, tenant, kind, id, position, held, erased_at FROM owners WHERE era = ?
+SELECT no, tenant, kind, id, position, held, items, erased_at FROM owners WHERE era = ?
 
 -- name: move_held
-UPDATE owners SET held = held + ? WHERE no = ?
+UPDATE owners SET held = held + ?, items = items + ? WHERE no = ?
 
 -- name: recount_held
-UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
+UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active'),
+    items = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'item' AND status IS NULL)
 WHERE no = ?
 
 -- The one place where a view becomes shelves: every read goes through it.
@@ -166,6 +167,9 @@ SELECT 1 FROM records WHERE thread = ? AND seq = ? AND type = 'message'
 -- name: last_user_turn
 SELECT seq FROM records WHERE thread = ? AND +owner = ? AND type = 'message' AND kind = 'user'
 ORDER BY seq DESC LIMIT 1
+
+-- name: count_expired_items
+SELECT count(*) FROM records WHERE owner = ? AND type = 'item' AND status IS NULL AND valid_to <= ?
 
 -- name: writers_of_expired
 SELECT json_extract(facets, '$[1]') FROM records
@@ -587,7 +591,7 @@ SELECT tenant, kind, id FROM owners WHERE era = ? AND erased_at IS NULL
 SELECT r.id, o.tenant, o.kind, o.id FROM records AS r JOIN owners AS o ON o.no = r.owner WHERE r.id IN ({ids})
 
 -- name: end_era
-UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = ?, held = 0 WHERE no = ?
+UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = ?, held = 0, items = 0 WHERE no = ?
 
 -- name: ended_era
 SELECT 1 FROM owners WHERE era = ? AND erased_at IS NOT NULL
@@ -713,7 +717,8 @@ INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT (digest) DO NOTHIN
 INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING
 
 -- name: recount_held_of_all
-UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
+UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active'),
+    items = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'item' AND status IS NULL)
 
 -- name: recount_vector_sets
 UPDATE vector_sets SET through = 0,

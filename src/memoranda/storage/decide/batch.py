@@ -13,6 +13,7 @@ from memoranda.model.messages import KeepTaskSummary, SummariseThread
 from memoranda.model.values import EXPIRE, EXPIRING
 from memoranda.storage.decide import (
     hide,
+    item_changes,
     memory_changes,
     other_changes,
     source_retraction,
@@ -72,6 +73,7 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
         yield from memory_changes.supersede_all(state, superseding)
     yield from check_run(state)
     yield from check_caps(state)
+    yield from item_changes.check_cap(state)
     return Decision(
         state.puts(),
         state.ignored,
@@ -128,6 +130,12 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
             yield from memory_changes.change_audience(state, change)
         case c.PatchProfile():
             yield from other_changes.patch_profile(state, change)
+        case c.PutItem():
+            yield from item_changes.put_item(state, change)
+        case c.DeleteItem():
+            yield from item_changes.delete_item(state, change)
+        case c.RenewItem():
+            yield from item_changes.renew_item(state, change)
         case c.AddExperience():
             yield from other_changes.add(state, change)
         case c.AddEvidence():

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from memoranda.errors import Conflict, Erased, InvalidInput, NotFound, OperationReused, Stale
 from memoranda.model.changes import Batch, JobDraft
+from memoranda.model.items import Item
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import (
     NO_REQUEST,
@@ -131,6 +132,15 @@ def held_gain(before: Record | None, after: Record | None) -> int:
     was = isinstance(before, Memory) and before.active
     now = isinstance(after, Memory) and after.active
     return int(now) - int(was)
+
+
+def item_gain(before: Record | None, after: Record | None) -> int:
+    """Return the difference that a write makes to the owner's count of items: -1, 0 or 1."""
+    return int(_is_item(after)) - int(_is_item(before))
+
+
+def _is_item(record: Record | None) -> bool:
+    return isinstance(record, Item) and not record.withdrawn
 
 
 @dataclass(slots=True)

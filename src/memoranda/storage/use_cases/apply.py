@@ -9,6 +9,7 @@ from uuid import UUID
 
 from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item
 from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt, ReceiptItem
 from memoranda.model.messages import Message
 from memoranda.model.profiles import Key
@@ -19,6 +20,7 @@ from memoranda.storage.decide.state import (
     Put,
     actors_operation,
     held_gain,
+    item_gain,
     operation_of,
     receipt_of,
     refuse_old_era,
@@ -84,7 +86,8 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         None if operation is None else operation.request,
     )
     gain = sum(held_gain(put.before, put.record) for put in decision.puts)
-    yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain)
+    items = sum(item_gain(put.before, put.record) for put in decision.puts)
+    yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain, items)
     if reworded:
         yield Reword(RULE, reworded, batch.at)
     if kept:
@@ -93,12 +96,12 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
 
 
 def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
-    """Return the new terms of messages whose words a batch changes, each with its engine's key."""
+    """Return the new terms of messages and items whose words a batch changes, each with its engine's key."""
     changed = [
         put.record
         for put in puts
         if put.before is not None
-        and isinstance(put.record, Message)
+        and isinstance(put.record, (Message, Item))
         and put.before.passage_text() != put.record.passage_text()
     ]
     return (yield from new_terms(changed)) if changed else ()

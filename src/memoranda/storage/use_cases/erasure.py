@@ -36,7 +36,7 @@ from memoranda.storage.decide.erasure_plan import (
     plan_hidden,
     plan_whole_erasure,
 )
-from memoranda.storage.decide.state import Put, held_gain
+from memoranda.storage.decide.state import Put, held_gain, item_gain
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import (
@@ -276,7 +276,8 @@ def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
     if loss.erased:
         leaving = [Leaving(r.id, r.type, r.version, r.audience) for r in loss.erased.values()]
         gain = sum(held_gain(record, None) for record in loss.erased.values())
-        yield RemoveRecords(base, leaving, gain)
+        items = sum(item_gain(record, None) for record in loss.erased.values())
+        yield RemoveRecords(base, leaving, gain, items)
 
 
 def _strip(loss: _Loss, at: datetime) -> Deciding[None]:

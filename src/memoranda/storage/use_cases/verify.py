@@ -162,7 +162,7 @@ class OwnerCheck:
         self._faults: list[str] = []
         self._unread: list[str] = []
         self._has_gaps = False
-        self._held = 0
+        self._held = self._items = 0
         #: Thread → the last place given out; and the farthest message, with its place.
         self._tails: dict[bytes | None, int] = {}
         self._farthest: dict[bytes | None, tuple[int, bytes]] = {}
@@ -186,6 +186,8 @@ class OwnerCheck:
             return  # The record stands on no shelf of its owner; a check of the tables finds it.
         if row.type == "memory" and row.status == "active":
             self._held += 1
+        if row.type == "item" and row.status is None:
+            self._items += 1
         if row.type == "thread":
             self._tails[row.id] = row.seq
         if row.type == "message":
@@ -203,6 +205,8 @@ class OwnerCheck:
             yield f"owner {self._base.no}: its ledger has gaps"
         if self._base.owner is not None and self._held != self._base.held:
             yield f"owner {self._base.no}: its count of held memories is wrong"
+        if self._base.owner is not None and self._items != self._base.items:
+            yield f"owner {self._base.no}: its count of items is wrong"
         for thread, (seq, id) in self._farthest.items():
             if thread is not None and self._tails.get(thread, seq) < seq:
                 yield f"thread {UUID(bytes=thread)}: message {UUID(bytes=id)} lies behind its tail"

@@ -1,0 +1,1 @@
+"""Items: values of any JSON type under names in namespaces."""

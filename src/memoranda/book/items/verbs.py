@@ -1,0 +1,392 @@
+"""The verbs of a book over items: store, read, list, search and delete values under names in namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Literal, TypeAlias, Unpack
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from memoranda.book.input import (
+    Who,
+    as_actor,
+    as_audience,
+    as_count,
+    as_flag,
+    as_limit,
+    as_owner,
+    as_view,
+)
+from memoranda.book.services import RecordVerbs, Services
+from memoranda.book.verb_fields import spelled_out
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.changes import Change
+from memoranda.model.items import (
+    ITEM_NAME_LENGTH,
+    LABEL_LENGTH,
+    LABELS,
+    DeleteItem,
+    Item,
+    PutItem,
+    RenewItem,
+    audience_width,
+    expiry_of,
+    item_link,
+)
+from memoranda.model.ledger import Receipt
+from memoranda.model.query import Filter, Hits, Scan
+from memoranda.model.records import EVERYONE, Audience, Owner, RecordType, Trust, View, those_of
+from memoranda.model.values import new_id, refused, text_fault
+
+#: The most items that one call reads by name.
+MOST_NAMES: Final = 1000
+#: The paths that an item is found by: None for all of its text, False for none.
+Index: TypeAlias = Sequence[str] | Literal[False] | None
+#: A namespace and a name.
+Address: TypeAlias = tuple[Sequence[str], str]
+_ITEMS: Final = frozenset({RecordType.ITEM})
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPut:
+    """A value to store under a name, as ``book.items.write`` takes it."""
+
+    namespace: Sequence[str]
+    name: str
+    value: Any
+    index: Index = None
+    #: Seconds, or a timedelta; None: it stays.
+    ttl: float | timedelta | None = None
+
+
+@spelled_out
+class Items(RecordVerbs):
+    """The items of a book: values of any JSON type, each under a name in a namespace. None is ever evicted."""
+
+    def __init__(self, services: Services, recall: Callable[..., Awaitable[Hits]]) -> None:
+        super().__init__(services)
+        self._recall = recall
+
+    async def put(
+        self,
+        owner: str | Owner,
+        namespace: Sequence[str],
+        name: str,
+        value: Any,
+        *,
+        index: Index = None,
+        ttl: float | timedelta | None = None,
+        audience: str | Audience | None = None,
+        trust: str | Trust | None = None,
+        expect: int | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Store a value under a name, or replace the one that is there; an equal value changes nothing.
+
+        ``index`` names the paths whose text recall finds, such as ``title`` or ``parts[*].text``; without it all text is found,
+        with False none. ``ttl`` is the time in seconds after which it is gone. ``expect`` is the version that was read, and 0
+        asks that there is none; another version raises ``Stale`` or ``Conflict``.
+        """
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        readers = await self._readers(audience, view)
+        draft = ItemPut(namespace, name, value, index, ttl)
+        item = self._made(draft, party, view, readers, trust, "")
+        change = PutItem(item, expect=None if expect is None else as_count(expect, "expect"))
+        request = ["put item", *_spelled(draft), str(audience), None if trust is None else str(trust), expect]
+        return await self._write(party, view, change, request, operation)
+
+    async def write(
+        self,
+        owner: str | Owner,
+        puts: Iterable[ItemPut] = (),
+        deletes: Iterable[Address] = (),
+        *,
+        audience: str | Audience | None = None,
+        trust: str | Trust | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Store and delete several items in one operation: all of it or nothing. A name that is not there is not deleted."""
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        readers = await self._readers(audience, view)
+        drafts, leaving = list(puts), list(deletes)
+        _check_once([*((one.namespace, one.name) for one in drafts), *leaving])
+        found = await self._named(party, view, leaving, readers if audience is not None else None)
+        made = [self._made(one, party, view, readers, trust, f"puts[{at}].") for at, one in enumerate(drafts)]
+        changes: Sequence[Change] = [
+            *map(PutItem, made),
+            *(DeleteItem(item.id) for item in found if item is not None),
+        ]
+        written, said = [_spelled(one) for one in drafts], None if trust is None else str(trust)
+        gone = [[list(namespace), name] for namespace, name in leaving]
+        request = ["write items", written, gone, str(audience), said]
+        return await self._services.write(party, view, changes, request, operation)
+
+    async def delete(
+        self,
+        owner: str | Owner,
+        namespace: Sequence[str],
+        name: str,
+        *,
+        audience: str | Audience | None = None,
+        expect: int | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Take an item out of every read. Its history stays, and ``undo`` brings it back; ``book.forget`` erases it.
+
+        Raise ``NotFound`` if the view sees no item of that name.
+        """
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        request = ["delete item", list(_labels(namespace)), _name(name), str(audience), expect]
+        readers = as_audience(audience, view)
+        found = (await self._named(party, view, [(namespace, name)], readers))[0]
+        if found is None and operation is not None:
+            # A repeated deletion gets the receipt of the first one.
+            by = as_actor(view)
+            if await self._services.engine.find_operation(party, operation, by) is not None:
+                return await self._services.write(party, view, [], request, operation)
+        if found is None:
+            raise NotFound(f"name: this view sees no item {name!r} in that namespace")
+        change = DeleteItem(found.id, None if expect is None else as_count(expect, "expect"))
+        return await self._write(party, view, change, request, operation)
+
+    async def get(
+        self,
+        owner: str | Owner,
+        namespace: Sequence[str],
+        name: str,
+        *,
+        renew: bool = False,
+        **who: Unpack[Who],
+    ) -> Item | None:
+        """Return the item of a name, or None. The agent's own wins over its groups', and those over everybody's.
+
+        With ``renew`` its time, if it has one, begins anew.
+        """
+        return (await self.get_many(owner, [(namespace, name)], renew=renew, **who))[0]
+
+    async def get_many(
+        self, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
+    ) -> Sequence[Item | None]:
+        """Return the items of several names, in their order; None for a name that the view sees no item of."""
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        found = await self._named(party, view, list(names))
+        if as_flag(renew, "renew"):
+            await self.renew(party, [one for one in found if one is not None], view)
+        return found
+
+    async def list(
+        self,
+        owner: str | Owner,
+        namespace: Sequence[str] = (),
+        *,
+        limit: int = 100,
+        offset: int = 0,
+        **who: Unpack[Who],
+    ) -> Sequence[Item]:
+        """Return the items in a namespace and below it, the last updated first."""
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        found = await self._below(party, view, _prefix(namespace))
+        begin = as_count(offset, "offset")
+        return found[begin : begin + as_limit(limit)]
+
+    async def count(self, owner: str | Owner, namespace: Sequence[str] = (), **who: Unpack[Who]) -> int:
+        """Return how many items are in a namespace and below it."""
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        return len(await self._below(party, view, _prefix(namespace)))
+
+    async def namespaces(
+        self,
+        owner: str | Owner,
+        *,
+        prefix: Sequence[str] = (),
+        suffix: Sequence[str] = (),
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        **who: Unpack[Who],
+    ) -> Sequence[tuple[str, ...]]:
+        """Return the namespaces that have items, in order; ``*`` in a prefix or a suffix stands for any label.
+
+        ``max_depth`` shortens longer ones to so many labels, each once.
+        """
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        begins, ends = _prefix(prefix, "prefix"), _prefix(suffix, "suffix")
+        depth = LABELS if max_depth is None else as_count(max_depth, "max_depth", 1)
+        found = {
+            labels[:depth]
+            for labels in {item.namespace for item in await self._below(party, view, ())}
+            if _fits(labels[: len(begins)], begins) and (not ends or _fits(labels[-len(ends) :], ends))
+        }
+        begin = as_count(offset, "offset")
+        return sorted(found)[begin : begin + as_limit(limit)]
+
+    async def _below(self, owner: Owner, view: View, prefix: tuple[str, ...]) -> Sequence[Item]:
+        """Return all items in a namespace and below it, the last updated first; each name once."""
+        found: dict[Address, Item] = {}
+        cursor: str | None = None
+        while True:
+            page = await self._services.engine.scan(owner, view, Filter(types=_ITEMS), cursor, 1000)
+            for item in those_of(Item, page):
+                held = found.get((item.namespace, item.name))
+                if held is None or _first(item) < _first(held):
+                    found[item.namespace, item.name] = item
+            if (cursor := page.cursor) is None:
+                break
+        fitting = [item for item in found.values() if item.namespace[: len(prefix)] == prefix]
+        return sorted(fitting, key=lambda item: (item.updated_at, item.id), reverse=True)
+
+    async def renew(self, owner: Owner, items: Iterable[Item], view: View) -> None:
+        """Begin the time of items anew that have one."""
+        now = self._services.door.clock()
+        changes = [RenewItem(one.id) for one in items if one.renewed(now) is not None]
+        if changes:
+            await self._services.write(owner, view, changes, ["renew items"], None)
+
+    async def _named(
+        self, owner: Owner, view: View, names: Sequence[Address], readers: Audience | None = None
+    ) -> Sequence[Item | None]:
+        """Return the item of each name that the view sees first: its own, its groups', everybody's."""
+        if len(names) > MOST_NAMES:
+            raise InvalidInput(
+                f"names: {len(names)} names; give at most {MOST_NAMES} at a time", field="names"
+            )
+        asked = [(_labels(namespace), _name(name)) for namespace, name in names]
+        if not asked:
+            return []
+        links = frozenset(item_link(owner, *one) for one in asked)
+        page = await self._services.engine.scans(
+            [Scan(owner, view, Filter(types=_ITEMS, sources=links), None, _MOST)]
+        )
+        found: dict[Address, Item] = {}
+        seen = [one for one in those_of(Item, page[0]) if readers is None or one.audience == readers]
+        for item in sorted(seen, key=_first, reverse=True):
+            found[item.namespace, item.name] = item
+        return [found.get(one) for one in asked]
+
+    async def _readers(self, audience: str | Audience | None, view: View) -> Audience:
+        return await self._services.audience_of(audience, view) or (
+            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
+        )
+
+    def _made(
+        self, draft: ItemPut, owner: Owner, view: View, readers: Audience, trust: str | Trust | None, at: str
+    ) -> Item:
+        now = self._services.door.clock()
+        ttl = _seconds(draft.ttl, at)
+        try:
+            return Item(
+                id=new_id(),
+                owner=owner,
+                audience=readers,
+                namespace=_labels(draft.namespace, f"{at}namespace"),
+                name=draft.name,
+                value=draft.value,
+                index=_index(draft.index, at),
+                agent=view.agent,
+                trust=_trust(trust, view),
+                created_at=now,
+                updated_at=now,
+                ttl=ttl,
+                expires_at=expiry_of(ttl, now),
+            )
+        except ValidationError as exc:
+            raise refused(exc, at=at.removesuffix(".")) from exc
+
+
+#: The most audiences of one owner that have an item of the same name.
+_MOST: Final = 10_000
+
+
+def _first(item: Item) -> tuple[int, float, UUID]:
+    """Return the order in which a reader takes one of several items of a name."""
+    return audience_width(item.audience), -item.updated_at.timestamp(), item.id
+
+
+def _check_once(addresses: Iterable[Address]) -> None:
+    """Raise ``InvalidInput`` if a name is given twice."""
+    seen: set[Address] = set()
+    for namespace, name in addresses:
+        address = _labels(namespace), _name(name)
+        if address in seen:
+            raise InvalidInput(f"name: {name!r} is given twice; give each name once in a call", field="name")
+        seen.add(address)
+
+
+def _fits(labels: Sequence[str], wanted: Sequence[str]) -> bool:
+    """True if labels are the wanted ones, of which ``*`` is any."""
+    return len(labels) == len(wanted) and all(
+        one in ("*", label) for label, one in zip(labels, wanted, strict=True)
+    )
+
+
+def _prefix(labels: Sequence[str], field: str = "namespace") -> tuple[str, ...]:
+    """Check the beginning or the end of a namespace, which may be empty."""
+    return _labels(labels, field) if labels else ()
+
+
+def _spelled(draft: ItemPut) -> list[Any]:
+    """Return a put as its request has it; the digest of a repeated operation is made of it."""
+    ttl = draft.ttl.total_seconds() if isinstance(draft.ttl, timedelta) else draft.ttl
+    index = list(draft.index) if draft.index else draft.index
+    return [list(draft.namespace), draft.name, draft.value, index, ttl]
+
+
+def _labels(namespace: Sequence[str], field: str = "namespace") -> tuple[str, ...]:
+    """Check a namespace and return its labels."""
+    if isinstance(namespace, str) or not isinstance(namespace, Sequence):
+        raise InvalidInput(f"{field}: give a list of labels, such as ('notes', 'work')", field=field)
+    if not 0 < len(namespace) <= LABELS:
+        raise InvalidInput(f"{field}: give 1 to {LABELS} labels, not {len(namespace)}", field=field)
+    for label in namespace:
+        _checked(label, LABEL_LENGTH, field)
+    return tuple(namespace)
+
+
+def _name(name: str) -> str:
+    return _checked(name, ITEM_NAME_LENGTH, "name")
+
+
+def _checked(text: Any, most: int, field: str) -> str:
+    if not isinstance(text, str):
+        raise InvalidInput(f"{field}: give a text, not {type(text).__name__}", field=field)
+    fault = "is empty; give it some text" if not text else text_fault(text)
+    if fault is None and len(text) > most:
+        fault = f"has {len(text)} characters; at most {most} are allowed"
+    if fault is not None:
+        raise InvalidInput(f"{field}: {fault}", field=field)
+    return text
+
+
+def _seconds(ttl: float | timedelta | None, at: str) -> float | None:
+    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else ttl
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= 1e12:
+        raise InvalidInput(f"{at}ttl: give seconds above 0, or a timedelta, not {ttl!r}", field=f"{at}ttl")
+    return float(seconds)
+
+
+def _index(index: Index, at: str) -> tuple[str, ...] | None:
+    if index is None:
+        return None
+    if index is False:
+        return ()
+    if isinstance(index, (str, bool)) or not isinstance(index, Sequence):
+        raise InvalidInput(f"{at}index: give a list of paths, or False", field=f"{at}index")
+    return tuple(index)
+
+
+def _trust(given: str | Trust | None, view: View) -> Trust:
+    if given is None:
+        return Trust.USER if view.agent is None else Trust.ASSISTANT
+    try:
+        return Trust(given)
+    except ValueError:
+        known = ", ".join(trust.value for trust in Trust)
+        raise InvalidInput(f"trust: {given!r} is none of {known}", field="trust") from None

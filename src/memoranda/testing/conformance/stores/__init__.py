@@ -1,0 +1,1 @@
+"""Conformance tests of items and of conditions on their values."""

@@ -1,0 +1,151 @@
+"""Items of a book, as a program uses them: put, get, list, delete, namespaces, readers, time and operations."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import memoranda
+from memoranda.book.items.verbs import ItemPut
+
+NOTES = ("notes", "work")
+
+
+async def test_a_value_comes_back_as_it_was_stored_and_recall_finds_its_text(book: memoranda.Book) -> None:
+    value = {"title": "Tea", "parts": [{"text": "I like green tea"}], "n": 3, "none": None, "yes": True}
+    receipt = await book.items.put("ana", NOTES, "tea.md", value)
+    item = await book.items.get("ana", NOTES, "tea.md")
+    assert item is not None and (item.id, item.value, item.version) == (receipt.id, value, 1)
+    for odd in ("a text", 7, 1.5, None, True, [1, "two"], {}):
+        await book.items.put("ana", ("odd",), repr(odd), odd)
+        kept = await book.items.get("ana", ("odd",), repr(odd))
+        assert kept is not None and kept.value == odd
+    assert (await book.recall("ana", "green tea"))[0].id == receipt.id
+    assert await book.items.get("ana", ("notes",), "tea.md") is None
+    assert await book.items.get("ben", NOTES, "tea.md") is None
+
+
+async def test_recall_finds_the_chosen_paths_only(book: memoranda.Book) -> None:
+    value = {"title": "walrus", "parts": [{"text": "penguin"}, {"text": "seal"}], "secret": "otter"}
+    await book.items.put("ana", NOTES, "zoo", value, index=["title", "parts[*].text"])
+    for word in ("walrus", "penguin", "seal"):
+        assert await book.recall("ana", word, mode="words")
+    assert not await book.recall("ana", "otter", mode="words")
+    await book.items.put("ana", NOTES, "zoo", value, index=False)
+    assert not await book.recall("ana", "walrus penguin seal otter", mode="words")
+    with pytest.raises(memoranda.InvalidInput, match="no path"):
+        await book.items.put("ana", NOTES, "zoo", value, index=["parts[*"])
+
+
+async def test_a_list_shows_what_is_below_a_namespace_last_updated_first(book: memoranda.Book) -> None:
+    for namespace, name in ((("a",), "1"), (("a", "b"), "2"), (("ab",), "3"), (("a", "b"), "4")):
+        await book.items.put("ana", namespace, name, name)
+    await book.items.put("ana", ("a",), "1", "new")
+    assert [item.name for item in await book.items.list("ana", ("a",))] == ["1", "4", "2"]
+    assert [item.name for item in await book.items.list("ana", ("a",), limit=1, offset=1)] == ["4"]
+    assert await book.items.count("ana") == 4 and await book.items.count("ana", ("a", "b")) == 2
+    assert await book.items.namespaces("ana") == [("a",), ("a", "b"), ("ab",)]
+    assert await book.items.namespaces("ana", prefix=("*", "b")) == [("a", "b")]
+    assert await book.items.namespaces("ana", suffix=("b",)) == [("a", "b")]
+    assert await book.items.namespaces("ana", max_depth=1, limit=1, offset=1) == [("ab",)]
+    for odd in ("a%", "_", "*", "a\x1fb", "a\x1b1", "é ", "A"):
+        await book.items.put("ana", ("odd", odd), "x", odd)
+        assert [item.value for item in await book.items.list("ana", ("odd", odd))] == [odd]
+
+
+async def test_several_puts_and_deletes_are_one_operation(book: memoranda.Book) -> None:
+    await book.items.put("ana", NOTES, "old", 1)
+    puts = [ItemPut(NOTES, "a", 1), ItemPut(("other",), "b", {"x": 1}, index=False, ttl=60)]
+    receipt = await book.items.write("ana", puts, [(NOTES, "old"), (NOTES, "never there")], operation="op")
+    assert (
+        await book.items.write("ana", puts, [(NOTES, "old"), (NOTES, "never there")], operation="op")
+    ).repeated
+    found = await book.items.get_many("ana", [(NOTES, "a"), (NOTES, "old"), (("other",), "b")])
+    assert [None if one is None else one.value for one in found] == [1, None, {"x": 1}]
+    await book.undo("ana", receipt.position)
+    found = await book.items.get_many("ana", [(NOTES, "a"), (NOTES, "old"), (("other",), "b")])
+    assert [None if one is None else one.value for one in found] == [None, 1, None]
+    with pytest.raises(memoranda.InvalidInput, match="given twice"):
+        await book.items.write("ana", [ItemPut(NOTES, "a", 1)], [(NOTES, "a")])
+
+
+async def test_a_repeated_put_or_delete_is_applied_once(book: memoranda.Book) -> None:
+    first = await book.items.put("ana", NOTES, "tea", "green", operation="put")
+    again = await book.items.put("ana", NOTES, "tea", "green", operation="put")
+    assert again.repeated and again.id == first.id
+    with pytest.raises(memoranda.OperationReused):
+        await book.items.put("ana", NOTES, "tea", "black", operation="put")
+    gone = await book.items.delete("ana", NOTES, "tea", operation="delete")
+    assert (await book.items.delete("ana", NOTES, "tea", operation="delete")).position == gone.position
+    with pytest.raises(memoranda.NotFound, match="no item 'tea'"):
+        await book.items.delete("ana", NOTES, "tea")
+
+
+async def test_an_agent_keeps_its_own_items_and_reads_everybodys(book: memoranda.Book) -> None:
+    await book.items.put("ana", NOTES, "tea", "everybody's")
+    await book.items.put("ana", NOTES, "tea", "the guide's", agent="guide")
+    await book.items.put("ana", NOTES, "tea", "the team's", agent="guide", groups=["team"], audience="group")
+
+    async def read(**who: Any) -> Any:
+        item = await book.items.get("ana", NOTES, "tea", **who)
+        return None if item is None else item.value
+
+    assert await read() == await read(agent="cook") == "everybody's"
+    assert await read(agent="guide") == "the guide's"
+    assert await read(agent="cook", groups=["team"]) == "the team's"
+    assert [item.value for item in await book.items.list("ana", agent="guide")] == ["the guide's"]
+    await book.items.delete("ana", NOTES, "tea", agent="guide")
+    assert await read(agent="guide") == "everybody's"
+
+
+async def test_an_item_with_a_time_is_gone_when_it_is_over_and_a_reading_renews_it(
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await book.items.put("ana", NOTES, "tea", "green", ttl=timedelta(minutes=1))
+    begun = book.door.clock()
+
+    def at(seconds: float) -> None:
+        moment = begun + timedelta(seconds=seconds)
+        monkeypatch.setattr(book.door, "clock", lambda: moment)
+
+    at(40)
+    assert await book.items.get("ana", NOTES, "tea") is not None
+    assert await book.items.get("ana", NOTES, "tea", renew=True) is not None
+    item = await book.items.get("ana", NOTES, "tea")
+    assert item is not None and item.expires_at == begun + timedelta(seconds=100)
+    assert item.updated_at < begun + timedelta(seconds=1)
+    for wrong in (0, -1, float("nan"), True, "1"):
+        with pytest.raises(memoranda.InvalidInput, match="ttl"):
+            await book.items.put("ana", NOTES, "tea", "green", ttl=wrong)  # type: ignore[arg-type]
+
+
+async def test_values_and_names_that_cannot_be_kept_are_refused_with_their_place(
+    book: memoranda.Book,
+) -> None:
+    large = "x" * 1_048_577
+    with pytest.raises(memoranda.LimitReached, match=r"value: too large, 1048579 bytes"):
+        await book.items.put("ana", NOTES, "large", large)
+    await book.items.put("ana", NOTES, "large", large[:-3])
+    for value in (float("nan"), {1: "x"}, {"x": object()}, "a\x00b", "\ud800"):
+        with pytest.raises(memoranda.InvalidInput, match="value"):
+            await book.items.put("ana", NOTES, "bad", value)
+    for namespace in ((), "notes", ("a", ""), ("a\x00",), ("a",) * 21, ("x" * 256,), (1,)):
+        with pytest.raises(memoranda.InvalidInput, match="namespace"):
+            await book.items.put("ana", namespace, "bad", 1)  # type: ignore[arg-type]
+    for name in ("", "\x00", "x" * 1025, 7):
+        with pytest.raises(memoranda.InvalidInput, match="name"):
+            await book.items.put("ana", NOTES, name, 1)  # type: ignore[arg-type]
+    with pytest.raises(memoranda.InvalidInput, match=r"puts\[1\]"):
+        await book.items.write("ana", [ItemPut(NOTES, "a", 1), ItemPut(NOTES, "b", {1: 2})])
+
+
+async def test_forgetting_an_item_erases_its_history(book: memoranda.Book) -> None:
+    receipt = await book.items.put("ana", NOTES, "tea", "green")
+    await book.items.put("ana", NOTES, "tea", "black")
+    await book.forget("ana", [receipt.id], what="record", view="owner")
+    assert await book.items.get("ana", NOTES, "tea") is None
+    with pytest.raises(memoranda.NotFound):
+        await book.history("ana", receipt.id, view="owner")
+    assert (await book.verify()).faults == ()
