@@ -69,7 +69,7 @@ def test_every_verb_has_its_synchronous_face(face: type, behind: type):
 def test_every_verb_of_the_book_has_its_synchronous_face(book: SyncBook):
     assert verbs(SyncBook) - {"run"} == verbs(Book)
     shelves = {name for name, of in vars(book.book).items() if isinstance(of, RecordVerbs)}
-    assert shelves == {"profile", "episodes", "experience", "agents", "schemas", "keys"}
+    assert shelves == {"profile", "items", "episodes", "experience", "agents", "schemas", "keys"}
     assert all(hasattr(book, name) for name in shelves)
 
 
