@@ -95,7 +95,8 @@ async def test_an_agent_keeps_its_own_items_and_reads_everybodys(book: memoranda
     assert await read() == await read(agent="cook") == "everybody's"
     assert await read(agent="guide") == "the guide's"
     assert await read(agent="cook", groups=["team"]) == "the team's"
-    assert [item.value for item in await book.items.list("ana", agent="guide")] == ["the guide's"]
+    listed = [item.value for item in await book.items.list("ana", agent="guide")]
+    assert listed == ["the guide's", "everybody's"]
     await book.items.delete("ana", NOTES, "tea", agent="guide")
     assert await read(agent="guide") == "everybody's"
 

@@ -125,7 +125,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         self.forgetting = forgetting
         self.profile = Profiles(services)
         self.episodes = Episodes(services, self.recall)
-        self.items = Items(services, self.recall)
+        self.items = Items(services, self.recall, finder)
         self.experience = Experience(services)
         self.agents = Agents(services, Agent)
         self.schemas = Schemas(services, Schema)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import takewhile
 from typing import Any, Final, Literal, TypeAlias, Unpack
 from uuid import UUID
 
@@ -35,11 +36,14 @@ from memoranda.model.items import (
     audience_width,
     expiry_of,
     item_link,
+    namespace_of,
+    namespace_text,
 )
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits, Scan
 from memoranda.model.records import EVERYONE, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused, text_fault
+from memoranda.ports import Lists
 
 #: The most items that one call reads by name.
 MOST_NAMES: Final = 1000
@@ -66,9 +70,10 @@ class ItemPut:
 class Items(RecordVerbs):
     """The items of a book: values of any JSON type, each under a name in a namespace. None is ever evicted."""
 
-    def __init__(self, services: Services, recall: Callable[..., Awaitable[Hits]]) -> None:
+    def __init__(self, services: Services, recall: Callable[..., Awaitable[Hits]], lists: Lists) -> None:
         super().__init__(services)
         self._recall = recall
+        self._lists = lists
 
     async def put(
         self,
@@ -189,16 +194,16 @@ class Items(RecordVerbs):
         offset: int = 0,
         **who: Unpack[Who],
     ) -> Sequence[Item]:
-        """Return the items in a namespace and below it, the last updated first."""
+        """Return the items in a namespace and below it, the last updated first; of a name each one that the view sees."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        found = await self._below(party, view, _prefix(namespace))
-        begin = as_count(offset, "offset")
-        return found[begin : begin + as_limit(limit)]
+        filter = _below(namespace)
+        found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
+        return those_of(Item, found)
 
     async def count(self, owner: str | Owner, namespace: Sequence[str] = (), **who: Unpack[Who]) -> int:
         """Return how many items are in a namespace and below it."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        return len(await self._below(party, view, _prefix(namespace)))
+        return await self._lists.count(party, view, _below(namespace))
 
     async def namespaces(
         self,
@@ -217,29 +222,16 @@ class Items(RecordVerbs):
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         begins, ends = _prefix(prefix, "prefix"), _prefix(suffix, "suffix")
+        # The labels before the first "*" narrow what is read.
+        below = _below(tuple(takewhile(lambda label: label != "*", begins)))
         depth = LABELS if max_depth is None else as_count(max_depth, "max_depth", 1)
         found = {
             labels[:depth]
-            for labels in {item.namespace for item in await self._below(party, view, ())}
+            for labels in [namespace_of(kind or "") for kind in await self._lists.kinds(party, view, below)]
             if _fits(labels[: len(begins)], begins) and (not ends or _fits(labels[-len(ends) :], ends))
         }
         begin = as_count(offset, "offset")
         return sorted(found)[begin : begin + as_limit(limit)]
-
-    async def _below(self, owner: Owner, view: View, prefix: tuple[str, ...]) -> Sequence[Item]:
-        """Return all items in a namespace and below it, the last updated first; each name once."""
-        found: dict[Address, Item] = {}
-        cursor: str | None = None
-        while True:
-            page = await self._services.engine.scan(owner, view, Filter(types=_ITEMS), cursor, 1000)
-            for item in those_of(Item, page):
-                held = found.get((item.namespace, item.name))
-                if held is None or _first(item) < _first(held):
-                    found[item.namespace, item.name] = item
-            if (cursor := page.cursor) is None:
-                break
-        fitting = [item for item in found.values() if item.namespace[: len(prefix)] == prefix]
-        return sorted(fitting, key=lambda item: (item.updated_at, item.id), reverse=True)
 
     async def renew(self, owner: Owner, items: Iterable[Item], view: View) -> None:
         """Begin the time of items anew that have one."""
@@ -301,6 +293,11 @@ class Items(RecordVerbs):
 
 #: The most audiences of one owner that have an item of the same name.
 _MOST: Final = 10_000
+
+
+def _below(namespace: Sequence[str]) -> Filter:
+    """Return the condition on items in a namespace and below it."""
+    return Filter(types=_ITEMS, kind_prefix=namespace_text(_prefix(namespace)) or None)
 
 
 def _first(item: Item) -> tuple[int, float, UUID]:
