@@ -27,8 +27,8 @@ from memoranda.model.ledger import Actor, Target
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import SummariseThread
 from memoranda.model.records import EVERYONE, WHOLE, RecordType
-from memoranda.model.redactions import Redaction, Span
-from memoranda.model.values import new_id, utc_now
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, new_id, utc_now
 from proofs._book.opening import without_syncs
 
 ABOUT = "a process killed at any statement of a redaction leaves all of it or none, and the next one ends it"

@@ -28,8 +28,8 @@ from memoranda.model.changes import Hide
 from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.records import WHOLE
-from memoranda.model.redactions import Redaction, Span
-from memoranda.model.values import utc_now
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, utc_now
 from memoranda.testing.embedder import StubEmbedder
 from proofs._book.mutants import rewritten
 from proofs._book.opening import without_syncs

@@ -7,7 +7,6 @@ import random
 from memoranda.model.messages import Message
 from memoranda.model.redactions import (
     Redaction,
-    Span,
     as_now,
     as_said,
     cut,
@@ -15,7 +14,7 @@ from memoranda.model.redactions import (
     joined,
     load_redactions,
 )
-from memoranda.model.values import new_id
+from memoranda.model.values import Span, new_id
 from memoranda.testing.builders import ANN, START, a_message
 
 DICE = random.Random(14)

@@ -230,8 +230,8 @@ class Case:
         for operation, asked in part.operations:
             if not await _refused(self._replay(book, person, part, operation, asked)):
                 raise Remains(f"a replay of {part.name} was not refused")
-        for thread, operation, asked in part.repeats:
-            if not (await thread.append(asked, operation=operation)).repeated:
+        for again in part.repeats:
+            if not (await again()).repeated:
                 raise Remains(f"what {part.name} was taken out of was said twice")
         self._clock.skip(2 * LATER_SECONDS)
         for job in await book.engine.jobs(None, 1000):

@@ -63,7 +63,12 @@ OMISSIONS: dict[str, Omission] = {
         erasure_plan._follow, "yield from _empty_summaries(plan, aged)"
     ),
     "native forms of words that are taken out": _skipping(
-        redaction.removed_from, "*_in_native(message, redaction.spans)", ""
+        redaction.removed_from,
+        "_in_native(record, redaction.spans) if isinstance(record, Message) else ()",
+        "()",
+    ),
+    "data of words that are taken out": _skipping(
+        redaction.without_spans, "data=data, removed=removed", "removed=removed"
     ),
     "earlier versions of what stays": _never("blank_versions"),
     "jobs about it": _skipping(erasure._carry_out, "yield from jobs"),

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from memoranda import Book, ThreadHandle
+from memoranda import Book
 from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import SummariseThread
 from memoranda.model.records import WHOLE, Audience, Owner, View
-from memoranda.model.redactions import Redaction, Span
-from memoranda.model.values import new_id
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, new_id
 from proofs._book.paid import keep_answer, pay
+from proofs._book.redacting import write_documents
 from proofs._book.scanning import Marks
 
 #: Sizes of what is said, in characters: within a page, around one, and over many.
@@ -59,15 +61,15 @@ class Part:
     kept: list[UUID] = field(default_factory=list)
     #: Operation ids whose every record goes, with what was asked.
     operations: list[tuple[str, Any]] = field(default_factory=list)
-    #: Words of messages that stay: what is taken out, and the text and native form that must be left.
+    #: Words of records that stay: what is taken out, and the text and native form, or the data, that must be left.
     redactions: list[Redaction] = field(default_factory=list)
-    left: dict[UUID, tuple[str, Any]] = field(default_factory=dict)
+    left: dict[UUID, Any] = field(default_factory=dict)
     #: Hidden first, and erased when that is finished.
     hidden: bool = False
     #: The position of the operation that hid them.
     position: int = 0
-    #: Appends whose messages stay: where, their operation ids and what was asked.
-    repeats: list[tuple[ThreadHandle, str, Any]] = field(default_factory=list)
+    #: Writes of records that stay, to be repeated under their operation ids.
+    repeats: list[Callable[[], Awaitable[Receipt]]] = field(default_factory=list)
 
 
 class Person:
@@ -228,12 +230,13 @@ class Person:
             lefts.append((f"{before}. {after}.", {"raw": [f"{after}: {before}"], "id": "x"}))
         operation = self.marks("words operation")
         receipt = await talk.append(drafts, operation=operation)
-        part.repeats.append((talk, operation, drafts))
+        part.repeats.append(partial(talk.append, drafts, operation=operation))
         part.left = dict(zip(receipt.ids(), lefts, strict=True))
         part.kept += receipt.ids()
         for id, (start, end) in zip(receipt.ids(), places, strict=True):
             part.redactions.append(Redaction(id, (Span(start=start, end=end),), 1))
         await self._from_words(part, talk.id, drafts, receipt.ids())
+        await write_documents(self, part, self._text("words document", 900), before)
 
     async def _from_words(
         self, part: Part, thread: UUID, drafts: Sequence[dict[str, Any]], said: Sequence[UUID]

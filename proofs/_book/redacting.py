@@ -1,14 +1,20 @@
-"""Takes words out of a person's messages, and checks that these keep all the others."""
+"""Takes words out of a person's messages and documents, and checks that these keep all the others."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from memoranda import Book
 from memoranda.model import changes as c
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
+from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE
-from proofs._book.person import Part, Person
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span
+
+if TYPE_CHECKING:
+    from proofs._book.person import Part, Person
 
 
 async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
@@ -30,8 +36,37 @@ async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> 
 
 
 async def check_left(book: Book, person: Person, part: Part) -> None:
-    """Raise if a message that lost words does not have exactly the others."""
-    for id, (content, native) in part.left.items():
-        message: Any = await book.get(person.owner, id, view="owner")
-        if (message.content, message.native) != (content, native):
-            raise AssertionError(f"{id} reads {message.content!r:.300} and {message.native!r:.300}")
+    """Raise if a record that lost words does not have exactly the others."""
+    for id, left in part.left.items():
+        record: Any = await book.get(person.owner, id, view="owner")
+        found = (record.content, record.native) if isinstance(record, Message) else record.data
+        if found != left:
+            raise AssertionError(f"{id} reads {found!r:.600}")
+
+
+async def write_documents(person: Person, part: Part, words: str, beside: str) -> None:
+    """Write memories whose data has these words in a field, in lists, and beside other words."""
+    end, after = len(words), len(beside)
+    document = {"a": words, "b": f"{beside} {words}", "c": [words, beside]}
+    cases: list[tuple[Any, Any, dict[str, tuple[int, int]]]] = [
+        (
+            {"schema": "Words", "document": document},
+            {"schema": "Words", "document": {"b": beside, "c": [beside]}},
+            {"/document/a": (0, end), "/document/b": (after, after + 1 + end), "/document/c/0": (0, end)},
+        ),
+        (
+            [words, [beside, words, {"d/e": words}]],
+            [[beside, {}]],
+            dict.fromkeys(("/0", "/1/1", "/1/2/d~1e"), (0, end)),
+        ),
+    ]
+    for data, left, places in cases:
+        write = partial(
+            person.remember_again, person.marks("words operation"), content="It has a document.", data=data
+        )
+        made = await write()
+        part.repeats.append(write)
+        part.kept.append(made.id)
+        part.left[made.id] = left
+        spans = tuple(Span(start=start, end=end, path=path) for path, (start, end) in places.items())
+        part.redactions.append(Redaction(made.id, spans, 1))

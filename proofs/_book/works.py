@@ -16,8 +16,8 @@ from memoranda.model.ledger import ErasureReceipt, Receipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.passages import Use
 from memoranda.model.records import EVERYONE, WHOLE, Owner, OwnerKind, View
-from memoranda.model.redactions import Redaction, Span
-from memoranda.model.values import new_id
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, new_id
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
 from proofs._book.session import Session, who

@@ -12,8 +12,8 @@ from memoranda.assembly import open_engine
 from memoranda.book.admin.backup_files import restore
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
 from memoranda.model.records import WHOLE
-from memoranda.model.redactions import Redaction, Span
-from memoranda.model.values import utc_now
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, utc_now
 
 ANA = Owner(id="ana")
 SAID = "Good morning. I keep a blue canary. I like tea."

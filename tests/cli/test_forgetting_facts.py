@@ -29,7 +29,7 @@ def test_a_dry_run_shows_what_goes_what_is_listed_and_what_may_still_tell_of_it(
     filled(shell, "Hi! I live in Lisbon.", "My sister lives in Lisbon.", "Lisboa is great.")
     shown = shell.run("forget", "ana", "--about", "where I live", "--as-owner", "--dry-run")
     for words in (
-        "parts of messages that go",
+        "parts of other records that go",
         "“I live in Lisbon.”",
         "--take",
         "may still tell of it",

@@ -21,7 +21,7 @@ def hidden(place: Path) -> int:
 def test_what_is_hidden_is_listed_counted_and_erased_in_a_shell(shell: Shell, tmp_path: Path) -> None:
     position = hidden(tmp_path / "book.db")
     listed = shell.run("about", "ana", "--as-owner")
-    assert "hidden until somebody decides: 1 record and 0 parts of messages, by coach" in listed
+    assert "hidden until somebody decides: 1 record and 0 parts of others, by coach" in listed
     assert f"position {position}" in listed and "Lisbon" not in listed
     report = shell.run("doctor")
     assert "1 forgetting is hidden until somebody decides" in report

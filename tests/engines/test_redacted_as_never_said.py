@@ -24,8 +24,8 @@ from memoranda.model.ledger import Actor, Receipt, Target
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import SummariseThread
 from memoranda.model.records import EVERYONE, WHOLE
-from memoranda.model.redactions import Redaction, Span
-from memoranda.model.values import new_id
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, new_id
 from memoranda.testing.embedder import StubEmbedder
 from tests.engines.postgres_server import Place
 

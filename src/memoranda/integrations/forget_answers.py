@@ -14,7 +14,7 @@ def taken(hidden: Hidden) -> str:
     """Return a text for the model with counts, the time of the erasure, and the ids of texts that are left."""
     traces = hidden.traces
     assert traces is not None
-    parts = f" and {_counted(len(traces.spans), 'part')} of messages" if traces.spans else ""
+    parts = f" and {_counted(len(traces.spans), 'part')} of others" if traces.spans else ""
     lines = [f"Taken out of the memory: {_counted(len(traces.goes), 'record')}{parts}."]
     if hidden.erased_after_hours is None:
         lines.append("It is not erased: it stays hidden until the user or the application decides.")

@@ -257,7 +257,7 @@ class RetractSource:
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """Take records and their dependents, and parts of messages, out of every read; an undo restores them."""
+    """Take records and their dependents, and parts of records, out of every read; an undo restores them."""
 
     ids: tuple[UUID, ...] = ()
     redactions: tuple[Redaction, ...] = ()

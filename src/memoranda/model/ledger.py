@@ -201,23 +201,21 @@ class Entry:
     operation: bytes | None = None
     request: bytes | None = None
 
-    def scrubbed(self, gone: frozenset[UUID] | None, stripped: frozenset[UUID] = frozenset()) -> Entry:
+    def scrubbed(
+        self,
+        gone: frozenset[UUID] | None,
+        stripped: frozenset[UUID] = frozenset(),
+        redacted: frozenset[UUID] = frozenset(),
+    ) -> Entry:
         """Return the entry without the digests of erased records (None: of all) and of stripped ones, which stay."""
-
-        def is_touched(id: UUID | None) -> bool:
-            return gone is None or id in gone or id in stripped
-
+        is_touched = (lambda _: True) if gone is None else (gone | stripped).__contains__
         lines = tuple(
             replace(line, hash=None, erased=line.id not in stripped) if is_touched(line.id) else line
             for line in self.lines
         )
         ignored = tuple(replace(part, field=None) if is_touched(part.id) else part for part in self.ignored)
         if gone is not None:
-            note = self.note
-            lost = (
-                *gone,
-                *(line.id for line in self.lines if line.type is RecordType.MESSAGE and line.id in stripped),
-            )
+            note, lost = self.note, gone | redacted
             if OPERATION in note and any(line.id in lost for line in self.lines):
                 # Its key is the operation's id, so whoever knows that could check a guess of what was erased.
                 note = {**note, OPERATION: [note[OPERATION][0], NO_REQUEST]}

@@ -21,7 +21,7 @@ from memoranda.model.records import (
     slot_of,
 )
 from memoranda.model.unlisted import Unlisted, with_earlier
-from memoranda.model.values import Data, ExternalId, FilledText, Moment, Name, Text, Value
+from memoranda.model.values import Data, ExternalId, FilledText, Moment, Name, Span, Text, Value
 
 #: Characters of a quote that a note carries.
 QUOTE_LENGTH = 300
@@ -181,6 +181,8 @@ class Memory(Record):
     #: When it applies, and what to beware of.
     applies_when: Text = ""
     data: Data = None
+    #: The parts that were taken out of strings in ``data``, as places in what was stored first.
+    removed: tuple[Span, ...] = ()
     tags: tuple[Name, ...] = Field(default=(), max_length=100)
     #: The agent that wrote it.
     agent: Name | None = None
@@ -248,6 +250,12 @@ class Memory(Record):
     def active(self) -> bool:
         """True if the statement is active."""
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The document of a memory that follows a schema; None for other memories."""
+        found = self.data.get("document") if isinstance(self.data, dict) else None
+        return found if isinstance(found, dict) else None
 
     @property
     def has_value(self) -> bool:

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field, Strict, model_validator
 
 from memoranda.model.records import Audience, Record, RecordType, Trust, external_link, slot_of
-from memoranda.model.redactions import Span, as_said, cut, strings_of, united, with_strings
+from memoranda.model.redactions import as_said, cut, strings_of, united, with_strings
 from memoranda.model.values import (
     Data,
     Document,
@@ -19,6 +19,7 @@ from memoranda.model.values import (
     FilledText,
     Moment,
     Name,
+    Span,
     Text,
     TextOrData,
     Value,

@@ -1,18 +1,16 @@
-"""Redactions: parts of messages that are taken out of their text and native form for good; and the traces of a fact."""
+"""Redactions: parts of messages and of the strings in documents that are taken out for good; and the traces of a fact."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 from uuid import UUID
 
-from pydantic import Field, model_validator
-
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, RecordType, View
-from memoranda.model.values import Text, Value
+from memoranda.model.values import Span
 
 #: Fields of a native form whose strings a program needs as they are: ids, types, names of tools and models, times.
 _KEPT: Final = frozenset(
@@ -24,28 +22,14 @@ _KEPT: Final = frozenset(
 )
 
 
-class Span(Value):
-    """A part of a message's text, or of one string in its native form: from one character up to another."""
-
-    start: int = Field(ge=0)
-    end: int = Field(ge=1)
-    #: The JSON pointer of the string in the native form; None: the text of the message.
-    path: Text | None = None
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Span:
-        if self.end <= self.start:
-            raise ValueError("end lies before start or on it; give the place after the last character")
-        return self
-
-
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """The parts of one message to take out."""
+    """The parts of one record to take out."""
 
+    #: The id of the message, or of another record with strings in JSON.
     message: UUID
     spans: tuple[Span, ...]
-    #: The version of the message that the places belong to; None: they are places in the message as it was said.
+    #: The version of the record that the places belong to; None: they are places in the record as it was said.
     version: int | None = None
 
 
@@ -55,11 +39,11 @@ class Erasures:
 
     eras: tuple[UUID, ...] = ()
     records: tuple[UUID, ...] = ()
-    #: Parts of messages, as places in the messages as they were said.
+    #: Parts of records, as places in the records as they were said.
     redactions: tuple[Redaction, ...] = ()
 
 
-#: Why a part of a message tells a fact. The first two are taken; the others are listed, and taken when they are named.
+#: Why a part of a record tells a fact. The first two are taken; the others are listed, and taken when they are named.
 QUOTE: Final = "a source's quote"
 SENTENCE: Final = "a sentence with all words of it"
 ONE_WORD: Final = "its only word"
@@ -68,15 +52,17 @@ SOMEBODY_ELSE: Final = "all its words, of somebody else"
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A part of a message that tells a fact."""
+    """A part of a record that tells a fact."""
 
+    #: The id of the record.
     message: UUID
-    #: The version of the message that has it.
+    #: The version of the record that has it.
     version: int
     span: Span
     #: The words of the part.
     text: str
     why: str
+    type: RecordType = RecordType.MESSAGE
 
     @property
     def name(self) -> str:
@@ -119,9 +105,9 @@ class Traces:
     earlier: tuple[Memory, ...] = ()
     #: The records to forget: what was named, and memories that say the same.
     ids: tuple[UUID, ...] = ()
-    #: The parts of messages to take out.
+    #: The parts of records to take out.
     spans: tuple[Telling, ...] = ()
-    #: Parts of messages that are taken only if the call names them.
+    #: Parts that are taken only if the call names them.
     listed: tuple[Telling, ...] = ()
     #: The records that go, with what rests on them alone, as far as the view may see them.
     goes: tuple[Trace, ...] = ()
@@ -136,7 +122,7 @@ class Traces:
 
     @property
     def redactions(self) -> tuple[Redaction, ...]:
-        """The parts of messages to take out, by message."""
+        """The parts of records to take out, by record."""
         parts: dict[tuple[UUID, int], list[Span]] = {}
         for one in self.spans:
             parts.setdefault((one.message, one.version), []).append(one.span)
@@ -145,35 +131,67 @@ class Traces:
     def __repr__(self) -> str:
         if self.is_ambiguous:
             return f"<Traces: one of {len(self.memories)} memories may be meant>"
-        parts = [f"{len(self.memories)} memories", f"{len(self.spans)} parts of messages"]
+        parts = [f"{len(self.memories)} memories", f"{len(self.spans)} parts of records"]
         parts += [f"{len(self.listed)} parts listed"] if self.listed else []
         return f"<Traces: {', '.join(parts)}; may still be told by {len(self.still_tells) + self.more}>"
 
 
-def strings_of(native: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each string of a native form that may hold words, with its JSON pointer."""
+def strings_of(native: Any, pointer: str = "", *, kept: Collection[str] = _KEPT) -> Iterator[tuple[str, str]]:
+    """Yield each string in JSON with its JSON pointer, without the fields of a native form that a program needs as they are."""
     if isinstance(native, str):
         yield pointer, native
     elif isinstance(native, dict):
         for name, inner in native.items():
-            if name not in _KEPT or not isinstance(inner, str):
-                yield from strings_of(inner, f"{pointer}/{_escaped(name)}")
+            if name not in kept or not isinstance(inner, str):
+                yield from strings_of(inner, f"{pointer}/{_escaped(name)}", kept=kept)
     elif isinstance(native, list):
         for place, inner in enumerate(native):
-            yield from strings_of(inner, f"{pointer}/{place}")
+            yield from strings_of(inner, f"{pointer}/{place}", kept=kept)
 
 
-def with_strings(native: Any, texts: dict[str, str], pointer: str = "") -> Any:
-    """Return a native form with other texts in place of the strings at these JSON pointers."""
+def with_strings(native: Any, texts: Mapping[str, str | None], pointer: str = "") -> Any:
+    """Return JSON with other texts in place of the strings at these JSON pointers; those with None are left out."""
     if isinstance(native, str):
         return texts.get(pointer, native)
     if isinstance(native, dict):
+        fields = ((name, inner, f"{pointer}/{_escaped(name)}") for name, inner in native.items())
         return {
-            name: with_strings(inner, texts, f"{pointer}/{_escaped(name)}") for name, inner in native.items()
+            name: with_strings(inner, texts, place)
+            for name, inner, place in fields
+            if texts.get(place, "") is not None
         }
     if isinstance(native, list):
-        return [with_strings(inner, texts, f"{pointer}/{place}") for place, inner in enumerate(native)]
+        entries = ((inner, f"{pointer}/{place}") for place, inner in enumerate(native))
+        return [
+            with_strings(inner, texts, place) for inner, place in entries if texts.get(place, "") is not None
+        ]
     return native
+
+
+def cut_strings(
+    data: Any, strings: Mapping[str | None, str], spans: Collection[Span], removed: Sequence[Span]
+) -> tuple[Any, tuple[Span, ...]]:
+    """Return JSON without parts of its strings, and all that was taken out of it, as places in what was said.
+
+    A string of which nothing is left goes: its field is unset, and the later entries of its list move up.
+    """
+    texts: dict[str, str | None] = {}
+    taken = [*spans]
+    for pointer in {one.path for one in spans if one.path is not None}:
+        left = cut(strings[pointer], [one for one in spans if one.path == pointer])
+        texts[pointer] = left if left.strip() else None
+        if texts[pointer] is None and _is_listed(data, pointer):
+            taken.append(Span(start=0, end=len(strings[pointer]), path=pointer, unlisted=True))
+    return with_strings(data, texts), united((*removed, *as_said(taken, removed)))
+
+
+def _is_listed(data: Any, pointer: str) -> bool:
+    """True if a JSON pointer leads to an entry of a list."""
+    for token in pointer.split("/")[1:-1]:
+        data = (
+            data[int(token)] if isinstance(data, list) else data[token.replace("~1", "/").replace("~0", "~")]
+        )
+    return isinstance(data, list)
 
 
 def _escaped(name: str) -> str:
@@ -186,26 +204,25 @@ def united(spans: Iterable[Span]) -> tuple[Span, ...]:
     for one in sorted(spans, key=lambda span: (span.path is not None, span.path or "", span.start)):
         last = found[-1] if found else None
         if last is not None and last.path == one.path and one.start <= last.end:
-            found[-1] = last.model_copy(update={"end": max(last.end, one.end)})
+            whole = {"end": max(last.end, one.end), "unlisted": last.unlisted or one.unlisted}
+            found[-1] = last.model_copy(update=whole)
         else:
             found.append(one)
     return tuple(found)
 
 
 def as_said(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
-    """Return spans of a message as it is now as spans of the message as it was said, before ``removed`` was taken out."""
-    return united(
-        Span(
-            start=_place_as_said(one.start, one.path, removed),
-            end=_place_as_said(one.end - 1, one.path, removed) + 1,
-            path=one.path,
-        )
-        for one in spans
-    )
+    """Return spans of a record as it is now as spans of the record as it was said, before ``removed`` was taken out."""
+    found = []
+    for one in spans:
+        path = _pointer_as_said(one.path, removed)
+        start, last = (_place_as_said(place, path, removed) for place in (one.start, one.end - 1))
+        found.append(Span(start=start, end=last + 1, path=path, unlisted=one.unlisted))
+    return united(found)
 
 
 def as_now(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
-    """Return spans of a message as it was said as spans of the message as it is now; what was ``removed`` is left out."""
+    """Return spans of a record as it was said as spans of the record as it is now; what was ``removed`` is left out."""
     found = []
     for one in spans:
         gaps = [gap for gap in removed if gap.path == one.path]
@@ -215,8 +232,39 @@ def as_now(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
         for start, end in pairwise(places):
             if start < end and not any(gap.start <= start < gap.end for gap in gaps):
                 before = sum(gap.end - gap.start for gap in gaps if gap.end <= start)
-                found.append(Span(start=start - before, end=end - before, path=one.path))
+                path = _pointer_as_now(one.path, removed)
+                found.append(Span(start=start - before, end=end - before, path=path))
     return united(found)
+
+
+def _unlisted_at(pointer: str, removed: Iterable[Span]) -> list[int]:
+    """Return the places, as it was said, of the entries that left the list at a JSON pointer."""
+    paths = [gap.path.rpartition("/") for gap in removed if gap.unlisted and gap.path is not None]
+    return sorted(int(last) for parent, _, last in paths if parent == pointer)
+
+
+def _pointer_as_said(pointer: str | None, removed: Sequence[Span]) -> str | None:
+    if pointer is None or not any(gap.unlisted for gap in removed):
+        return pointer
+    said = ""
+    for token in pointer.split("/")[1:]:
+        gaps = _unlisted_at(said, removed)
+        place = int(token) if gaps else 0
+        for gap in gaps:
+            place += gap <= place
+        said += f"/{place if gaps else token}"
+    return said
+
+
+def _pointer_as_now(pointer: str | None, removed: Sequence[Span]) -> str | None:
+    if pointer is None or not any(gap.unlisted for gap in removed):
+        return pointer
+    now, said = "", ""
+    for token in pointer.split("/")[1:]:
+        gaps = _unlisted_at(said, removed)
+        now += f"/{int(token) - sum(gap < int(token) for gap in gaps) if gaps else token}"
+        said += f"/{token}"
+    return now
 
 
 def _place_as_said(place: int, path: str | None, removed: Sequence[Span]) -> int:

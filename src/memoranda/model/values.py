@@ -13,7 +13,16 @@ from hashlib import blake2b
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Strict, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
 
 from memoranda.errors import InvalidInput
 
@@ -330,3 +339,20 @@ def expired(record: Any, at: datetime | None) -> bool:
 def gone(record: Any, at: datetime | None) -> bool:
     """True if a record has expired and is not a thread's, which explanations, forgetting and formation still see."""
     return expired(record, at) and record.type in EXPIRING
+
+
+class Span(Value):
+    """A part of a message's text, or of one string in JSON: from one character up to another."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+    #: The JSON pointer of the string in a message's native form or a memory's ``data``; None: the text of the message.
+    path: Text | None = None
+    #: True if nothing was left of the string, so that it left its list and the later entries moved up.
+    unlisted: bool = False
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Span:
+        if self.end <= self.start:
+            raise ValueError("end lies before start or on it; give the place after the last character")
+        return self

@@ -21,9 +21,8 @@ from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, M
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
-from memoranda.model.redactions import Span
 from memoranda.model.unlisted import Unlisted
-from memoranda.model.values import canonical, due_at, keyed, micros, moment, new_id
+from memoranda.model.values import Span, canonical, due_at, keyed, micros, moment, new_id
 
 CLASS_OF: dict[str, type[Record]] = {
     cls.type.value: cls
@@ -233,6 +232,7 @@ _SHAPES = {
         Memory,
         cardinality=Cardinality,
         tags=tuple,
+        removed=_cut,
         thread=UUID,
         **dict.fromkeys(("valid_from", "valid_to", "expires_at", "observed_at"), _time),
         **dict.fromkeys(("valid_from_granularity", "valid_to_granularity"), Granularity),

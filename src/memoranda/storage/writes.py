@@ -281,6 +281,8 @@ class ScrubDigests(Write):
     stripped: Sequence[UUID]
     #: The entries that changed any of these records.
     positions: Sequence[int]
+    #: Those of ``stripped`` that lose words of their own, which the requests that wrote them held.
+    redacted: frozenset[UUID] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from memoranda.testing.conformance.memories import MemorySuite
 from memoranda.testing.conformance.operations import ExtremeSuite, OperationSuite
 from memoranda.testing.conformance.others import OtherSuite
 from memoranda.testing.conformance.provenance.external_ids import ExternalIdSuite
+from memoranda.testing.conformance.provenance.redacted_documents import RedactedDocumentsSuite
 from memoranda.testing.conformance.provenance.source_episodes import SourceEpisodeSuite
 from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
 from memoranda.testing.conformance.redaction import RedactionSuite
@@ -57,6 +58,7 @@ class StoreSuite(
     ErasureSuite,
     ExpirySuite,
     RedactionSuite,
+    RedactedDocumentsSuite,
     VisibilitySuite,
     KeepingSuite,
     MovingSuite,

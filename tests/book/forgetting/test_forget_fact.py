@@ -128,11 +128,11 @@ async def test_a_plan_is_refused_if_something_changed_in_between_and_says_what(b
     home = await remembered(book, "Lives in Lisbon")
     plan = await book.find_traces("ana", home, view="owner")
     (later,) = await said(book, "Yes! I live in Lisbon.")
-    with pytest.raises(Stale, match=f"these messages tell it as well: {later}"):
+    with pytest.raises(Stale, match=f"these records tell it as well: {later}"):
         await book.forget("ana", plan=plan, view="owner")
     plan = await book.find_traces("ana", home, view="owner")
     await book.redact("ana", first, 0, 4, view="owner")
-    with pytest.raises(Stale, match=f"parts of these messages are not as they were: {first}"):
+    with pytest.raises(Stale, match=f"parts of these records are not as they were: {first}"):
         await book.forget("ana", plan=plan, view="owner")
     plan = await book.find_traces("ana", home, view="owner")
     same = await remembered(book, "Lives in Lisbon", agent="other", audience="self")

@@ -13,7 +13,8 @@ from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.model.changes import FINISH_FORGETTING, Hide
 from memoranda.model.ledger import Receipt
 from memoranda.model.records import Owner, View
-from memoranda.model.redactions import Redaction, Span
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span
 from tests.conftest import HandClock
 
 ANA, COACH = Owner(id="ana"), View(agent="coach")

@@ -40,7 +40,7 @@ class PendingForgetting:
     at: datetime
     #: Who hid it.
     actor: Actor
-    #: How many records are hidden whole, and how many parts of messages.
+    #: How many records are hidden whole, and how many parts of others.
     records: int
     parts: int
     #: When it will be erased; None: it stays hidden until somebody calls ``finish_forgetting`` or ``undo``.

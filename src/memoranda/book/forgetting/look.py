@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
     Collection,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.likeness import RELATED, Likely, Likeness
+from memoranda.book.forgetting.record_texts import (
+    formed_texts,
+    made_of,
+    sentences_of,
+    statements_of,
+    texts_of,
+)
 from memoranda.book.forgetting.tellings import Fact, fact_of, tellings, tells, words_of
 from memoranda.formation.owner_names import profile_names
 from memoranda.model.memories import Memory, MemoryStatus
-from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Thread
+from memoranda.model.messages import NO_WORDS, Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter, Hits, Scan, quote
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
@@ -115,7 +120,11 @@ class Look:
         keys = {memory.key for memory in self.meant} - {None}
         for memory in others:
             if memory.key not in keys and self._is_same_subject(memory):
-                self._take(fact, memory, [memory.content], self.same)
+                self._take(fact, memory, statements_of(memory), self.same)
+        told.update(record.id for record in self.same)
+        for memory in memories:
+            if memory.id not in told:
+                self._sort(memory, tellings(fact, memory))
         async for record in every(
             self.records,
             self.owner,
@@ -126,7 +135,7 @@ class Look:
                 self._read(fact, likeness, record)
             elif isinstance(record, Thread):
                 self._later.append(record)
-                self._take(fact, record, _formed_texts(record), self.threads)
+                self._take(fact, record, formed_texts(record), self.threads)
             else:
                 if isinstance(record, Episode):
                     self._take(fact, record, [record.goal, record.summary], self.same)
@@ -148,8 +157,8 @@ class Look:
             if record.id in earlier or record.id in gone:
                 continue
             now = left.get(record.id, record)
-            self._add(record, self._likeness, _texts_of(now))
-            for text in _made_of(now, told, threads):
+            self._add(record, self._likeness, texts_of(now))
+            for text in made_of(now, told, threads):
                 if words_of(text):
                     self._name(record, text, Likely(0.28, MADE))
         return self._named(gone)
@@ -188,15 +197,8 @@ class Look:
     def _read(self, fact: Fact, likeness: Likeness, message: Message) -> None:
         """Find the parts of a message to take, those to list, and sentences that may tell the fact."""
         all_of_it = tellings(fact, message)
-        for one in all_of_it:
-            if not (one.to_the_letter or one.name in self.take):
-                self.listed.append(one)
-                self._name(message, one.text, Likely(0.95, one.why))
-            elif may_forget(self.view, message):
-                self.spans.append(one)
-                self.places[message.id] = (message.thread, message.seq)
-            else:
-                self._name(message, one.text, Likely(1.0, NOT_OWN))
+        if self._sort(message, all_of_it):
+            self.places[message.id] = (message.thread, message.seq)
         if message.id in fact.sources and not all_of_it and message.content != NO_WORDS:
             self._name(message, message.content, Likely(0.95, SOURCE))
             return
@@ -205,6 +207,20 @@ class Look:
         if not taken and not likeness.may_be_in(message.content) and message.native is None:
             return
         self._rest(fact, message, likeness, covered, taken=taken)
+
+    def _sort(self, record: Record, all_of_it: Iterable[Telling]) -> bool:
+        """Sort parts of a record into those to take, to list and to name; return True if any is taken."""
+        taken = False
+        for one in all_of_it:
+            if not (one.to_the_letter or one.name in self.take):
+                self.listed.append(one)
+                self._name(record, one.text, Likely(0.95, one.why))
+            elif may_forget(self.view, record):
+                self.spans.append(one)
+                taken = True
+            else:
+                self._name(record, one.text, Likely(1.0, NOT_OWN))
+        return taken
 
     def _rest(
         self, fact: Fact, message: Message, likeness: Likeness, covered: list[tuple[int, int]], *, taken: bool
@@ -262,7 +278,7 @@ class Look:
                     far[message.id] = distance, message
         named = {(trace.id, trace.text) for trace in self.found}
         for distance, message in far.values():
-            for text in _sentences(message.content):
+            for text in sentences_of(message.content):
                 is_said = (message.id, _tidy(text)) in named or fact.is_of_others(text)
                 if not is_said and len(words_of(text)) > 1 and message.content != NO_WORDS:
                     self._name(message, text, Likely(0.3 - 0.03 * distance, BESIDE))
@@ -306,64 +322,3 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
     return comparable_text(memory.subject or "") == comparable_text(other.subject or "") and same_statement(
         memory.content, other.content
     )
-
-
-def _sentences(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentence_places(text)]
-
-
-def _texts_of(record: Record) -> Iterator[str]:
-    """Yield the texts of a record that no reader sees as a message: sentences, values, and strings in data."""
-    if isinstance(record, Memory):
-        yield record.content
-    elif isinstance(record, ProfileDocument):
-        for name, value in record.body.items():
-            for item in value if isinstance(value, list) else [value]:
-                yield f"{name}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}"
-    elif isinstance(record, Thread):
-        task, prepared = record.task_summary, record.prepared
-        yield from (record.title, *_sentences(record.summary))
-        if task is not None:
-            yield from (*_sentences(task.summary), *task.main_points, *task.takeaways)
-        if prepared is not None:
-            yield from (prepared.goal, *_sentences(prepared.summary))
-        yield from _said_in([record.state, record.result])
-    elif isinstance(record, Episode):
-        yield from (record.goal, *_sentences(record.summary), *record.tags)
-        yield from _said_in([call.model_dump(mode="json") for call in record.tool_calls])
-    elif isinstance(record, Overflow):
-        yield from _said_in([one.call.model_dump(mode="json") for one in record.calls])
-
-
-def _made_of(record: Record, told: set[UUID], threads: set[UUID]) -> Iterator[str]:
-    """Yield the texts of a record that were made from messages that may tell a fact."""
-    if isinstance(record, Memory) and not told.isdisjoint(record.sources):
-        yield record.content
-    elif isinstance(record, ProfileDocument):
-        for name, value in record.body.items():
-            items = value if isinstance(value, list) and value else [value]
-            for item, grounds in zip(items, record.grounds_of(name), strict=False):
-                if not told.isdisjoint(grounds):
-                    yield f"{name}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}"
-    elif isinstance(record, Thread) and record.id in threads:
-        for text in _formed_texts(record):
-            yield from _sentences(text)
-    elif isinstance(record, Episode) and (record.thread in threads or not told.isdisjoint(record.sources)):
-        yield from (record.goal, *_sentences(record.summary))
-
-
-def _formed_texts(thread: Thread) -> Iterator[str]:
-    """Yield the texts that were made from a thread's messages, and are emptied with them."""
-    task, prepared = thread.task_summary, thread.prepared
-    yield thread.summary
-    if thread.title_through:
-        yield thread.title
-    if task is not None:
-        yield from (task.summary, *task.main_points, *task.takeaways)
-    if prepared is not None:
-        yield from (prepared.goal, prepared.summary)
-
-
-def _said_in(data: Any) -> Iterator[str]:
-    for _, text in strings_of(data):
-        yield from _sentences(text)

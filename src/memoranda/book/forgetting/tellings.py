@@ -1,4 +1,4 @@
-"""Finds the parts of a message that tell a fact to the letter: quotes of its sources, and sentences with all its words."""
+"""Finds the parts of a record that tell a fact to the letter: quotes of its sources, and sentences with all its words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.other_people import is_about_somebody_else
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
-from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, Span, Telling, strings_of
+from memoranda.model.records import Record
+from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, Telling
+from memoranda.model.values import Span
+from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import OWNER_WORDS, other_speaker
 from memoranda.text.scripts import comparable_text, folded, normalised
 from memoranda.text.sentence_spans import (
@@ -163,30 +166,32 @@ def holds(words: Words, terms: frozenset[int]) -> bool:
     return bool(words) and all(not forms.isdisjoint(terms) for _, forms in words)
 
 
-def tellings(fact: Fact, message: Message) -> list[Telling]:
-    """Return the parts of a message that tell a fact to the letter, and those that may, in their order."""
+def tellings(fact: Fact, record: Record) -> list[Telling]:
+    """Return the parts of a record that tell a fact to the letter, and those that may, in their order."""
     found = [
-        Telling(message.id, message.version, Span(start=start, end=end), message.content[start:end], why)
-        for (start, end), why in _in_text(fact, message.content, fact.quotes.get(message.id, ()))
+        Telling(
+            record.id,
+            record.version,
+            Span(start=start, end=end, path=pointer),
+            text[start:end],
+            why,
+            record.type,
+        )
+        for pointer, text, about in _named_texts(texts_of(record))
+        for (start, end), why in _in_text(fact, text, fact.quotes.get(record.id, ()), about)
     ]
-    if message.native is not None:
-        for pointer, text, about in _strings(message.native):
-            places = _in_text(fact, text, fact.quotes.get(message.id, ()), about)
-            found += [
-                Telling(
-                    message.id,
-                    message.version,
-                    Span(start=start, end=end, path=pointer),
-                    text[start:end],
-                    why,
-                )
-                for (start, end), why in places
-            ]
-    speaker = other_speaker(message) if message.role == "user" else None
-    if speaker is not None and comparable_text(speaker) not in fact.names and not fact.of_somebody:
+    somebody = _somebody(record)
+    if somebody is not None and comparable_text(somebody) not in fact.names and not fact.of_somebody:
         # Of themselves: the owner's words come under the owner's name.
         found = [replace(one, why=SOMEBODY_ELSE) if one.why == SENTENCE else one for one in found]
     return found
+
+
+def _somebody(record: Record) -> str | None:
+    """Return the name of somebody who speaks in a message, or whom a memory is about; None if it may be the owner."""
+    if isinstance(record, Message):
+        return other_speaker(record) if record.role == "user" else None
+    return record.subject if isinstance(record, Memory) else None
 
 
 def tells(fact: Fact, text: str) -> bool:
@@ -194,17 +199,16 @@ def tells(fact: Fact, text: str) -> bool:
     return fact.may_be_in(text) and any(why == SENTENCE for _, why in _sentences(fact, text, ""))
 
 
-def _strings(native: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield each string of a native form with its pointer, and the words beside it that say what it is about."""
-    strings = dict(strings_of(native))
+def _named_texts(texts: Mapping[str | None, str]) -> Iterator[tuple[str | None, str, str]]:
+    """Yield each text of a record with its JSON pointer, and the words beside it that say what it is about."""
     naming: dict[str, list[str]] = {}
-    for pointer, text in strings.items():
-        parent, _, field = pointer.rpartition("/")
+    for pointer, text in texts.items():
+        parent, _, field = (pointer or "").rpartition("/")
         if field in _NAMING and len(text) < 100:
             naming.setdefault(parent, []).append(text)
-    for pointer, text in strings.items():
-        parent, _, field = pointer.rpartition("/")
-        about = [] if field in _NAMING else naming.get(parent, [])
+    for pointer, text in texts.items():
+        parent, _, field = (pointer or "").rpartition("/")
+        about = [] if pointer is None or field in _NAMING else naming.get(parent, [])
         yield pointer, text, _as_words(" ".join((field, *about)))
 
 

@@ -1,4 +1,4 @@
-"""The verbs of a book that forget: facts, records, parts of messages, and everything of an owner."""
+"""The verbs of a book that forget: facts, records, parts of records, and everything of an owner."""
 
 from __future__ import annotations
 
@@ -33,8 +33,10 @@ from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Hit, Hits, quote
 from memoranda.model.records import Owner, Record, View
-from memoranda.model.redactions import Redaction, Span, Trace, Traces
+from memoranda.model.redactions import Redaction, Trace, Traces
+from memoranda.model.values import Span
 from memoranda.ports import Records
+from memoranda.storage.decide.redaction import Redactable
 
 #: What forgetting a memory takes: the fact, with the words of messages that tell it; or the record alone.
 What = Literal["fact", "record"]
@@ -111,7 +113,7 @@ class Forgetting:
         """Erase memories, messages, episodes or threads by id, with everything derived only from them, or
         ``everything`` of the owner. ``backups`` rewrites the book's own backups without it.
 
-        Of a memory, the fact goes: memories that say the same, and the parts of messages that tell it to the letter; the
+        Of a memory, the fact goes: memories that say the same, and the parts of messages and documents that tell it; the
         receipt's ``still_tells`` names what may still tell of it in other words. ``take`` names listed parts that go as well;
         ``what="record"`` erases the memory and leaves the messages. ``about`` names the memory by words, and raises
         ``Conflict`` if it may mean several. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and
@@ -170,10 +172,10 @@ class Forgetting:
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Take a part out of a message for good: the characters from ``start`` up to ``end``, as the message is now.
+        """Take a part out of a message or a memory's ``data`` for good: the characters from ``start`` up to ``end``, as it is now.
 
-        ``path`` is the JSON pointer of a string in the native form; without it, the part is one of the text, and the same
-        words go from the native form, too. What came from these words alone goes with them, as when they are forgotten.
+        ``path`` is the JSON pointer of a string in the native form or in ``data``; without it, the part is one of a message's
+        text, and the same words go from its native form, too. A field of which nothing is left is unset. What came from these words alone goes with them, as when they are forgotten.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         id = as_id(message, "message")
@@ -183,8 +185,8 @@ class Forgetting:
                 "end: it lies before start or on it; give the place after the last character", field="end"
             )
         held = (await self._services.engine.get(party, view, [id])).get(id)
-        if not isinstance(held, Message):
-            raise NotFound(f"message: this view sees no message {id}")
+        if not isinstance(held, Redactable):
+            raise NotFound(f"message: this view sees no message or memory {id}")
         span = Span(start=first, end=last, path=None if path is None else as_text(path, "path"))
         target = Target(party, view, as_actor(view), redactions=(Redaction(id, (span,), held.version),))
         return await self._erase(target, dry=False, backups=backups)
@@ -367,19 +369,19 @@ def _text_of(record: Record) -> str:
 def _differences(shown: Traces, found: Traces) -> list[str]:
     """Return what is not as it was shown, one line for each sort of difference."""
     spans = [{(one.name, one.version, one.text) for one in traces.spans} for traces in (shown, found)]
-    messages = [{one.message for one in traces.spans} for traces in (shown, found)]
+    records = [{one.message for one in traces.spans} for traces in (shown, found)]
     ids, goes = (
         (set(found.ids) ^ set(shown.ids)),
         ({one.id for one in found.goes} ^ {one.id for one in shown.goes}),
     )
     lines = []
-    if new := messages[1] - messages[0]:
-        lines.append(f"these messages tell it as well: {', '.join(sorted(map(str, new)))}")
+    if new := records[1] - records[0]:
+        lines.append(f"these records tell it as well: {', '.join(sorted(map(str, new)))}")
     if spans[0] - spans[1]:
         gone = sorted({str(name).partition(":")[0] for name, _, _ in spans[0] - spans[1]})
-        lines.append(f"parts of these messages are not as they were: {', '.join(gone)}")
+        lines.append(f"parts of these records are not as they were: {', '.join(gone)}")
     elif not new and spans[1] - spans[0]:
-        lines.append(f"{len(spans[1] - spans[0])} more parts of the same messages tell it")
+        lines.append(f"{len(spans[1] - spans[0])} more parts of the same records tell it")
     if ids:
         lines.append(f"these records say the same, or did: {', '.join(sorted(map(str, ids)))}")
     elif goes:

@@ -43,7 +43,7 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
     "--what",
     type=click.Choice(get_args(What)),
     default="fact",
-    help="Of a memory: the fact, with the parts of messages that tell it, or the record alone [default: fact].",
+    help="Of a memory: the fact, with the parts of messages and documents that tell it, or the record alone [default: fact].",
 )
 @click.option(
     "--take",
@@ -79,7 +79,7 @@ def forget_command(
 ) -> None:
     """Erase memories, messages, episodes or threads by id, with everything that comes from them alone.
 
-    Of a memory the fact goes: the memories that say the same, and the parts of messages that tell it to the letter. What
+    Of a memory the fact goes: the memories that say the same, and the parts of messages and documents that tell it. What
     may still tell of it in other words is listed, and so are parts that go only if --take names them. What is shown
     before the question is what is done.
 
@@ -193,14 +193,16 @@ async def _planned(
     named = _named(party, planned.plan.ids, found, copies)
     parts = len(planned.plan.spans)
     if parts and named:
-        named += f" and {parts} {'part' if parts == 1 else 'parts'} of messages"
+        named += f" and {parts} {'part' if parts == 1 else 'parts'} of others"
     return planned, f"Erase {named}, with everything that comes from it alone?" if named else ""
 
 
 def print_plan(printer: Printer, plan: Traces) -> None:
     """Print the parts and records to take, the parts that are only listed, and texts that may still tell the fact."""
     _print_lines(
-        printer, "parts of messages that go:", [f"{_quoted(one.text)}  ({one.why})" for one in plan.spans]
+        printer,
+        "parts of other records that go:",
+        [f"{_quoted(one.text)}  ({one.why})" for one in plan.spans],
     )
     _print_lines(
         printer,

@@ -157,7 +157,7 @@ def _print_counts(printer: Printer, found: About) -> None:
             else f"and erased from {one.due:%Y-%m-%d %H:%M} UTC on"
         )
         printer.say(
-            f"hidden {when}: {counted(one.records, 'record')} and {counted(one.parts, 'part')} of messages, by "
+            f"hidden {when}: {counted(one.records, 'record')} and {counted(one.parts, 'part')} of others, by "
             f"{one.actor.id or one.actor.kind} at {one.at:%Y-%m-%d %H:%M} UTC, position {one.position}",
             "warning",
         )

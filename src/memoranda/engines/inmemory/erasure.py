@@ -41,7 +41,7 @@ def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
     ledger = era_of(on, write.base).ledger
     erased, stripped = frozenset(write.erased), frozenset(write.stripped)
     for position in write.positions:
-        ledger[position - 1] = ledger[position - 1].scrubbed(erased, stripped)
+        ledger[position - 1] = ledger[position - 1].scrubbed(erased, stripped, write.redacted)
 
 
 def _scrub_ledger(on: Session, write: w.ScrubLedger) -> None:

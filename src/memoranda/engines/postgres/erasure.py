@@ -69,7 +69,9 @@ async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
     erased, stripped = frozenset(write.erased), frozenset(write.stripped)
     for positions in batches(write.positions):
         rows = await on.all("entries_at", no, positions)
-        await _rewrite(on, no, [entry_of(row, None).scrubbed(erased, stripped) for row in rows])
+        await _rewrite(
+            on, no, [entry_of(row, None).scrubbed(erased, stripped, write.redacted) for row in rows]
+        )
 
 
 async def _scrub_ledger(on: Session, write: w.ScrubLedger) -> None:

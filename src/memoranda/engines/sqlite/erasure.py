@@ -81,7 +81,7 @@ def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
     for position in write.positions:
         row = on.one("entry_at", no, position)
         assert row is not None
-        _rewrite(on, no, entry_of(row, None).scrubbed(erased, stripped))
+        _rewrite(on, no, entry_of(row, None).scrubbed(erased, stripped, write.redacted))
 
 
 def _scrub_ledger(on: Session, write: w.ScrubLedger) -> None:

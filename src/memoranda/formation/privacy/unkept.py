@@ -16,7 +16,8 @@ from memoranda.model.ledger import Actor
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, RecordType, those_of
-from memoranda.model.redactions import Redaction, Span, as_said, united
+from memoranda.model.redactions import Redaction, as_said, united
+from memoranda.model.values import Span
 from memoranda.ports import Records
 
 #: The newest messages of a thread in which such requests are looked for after each run.

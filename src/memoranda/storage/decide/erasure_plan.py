@@ -18,7 +18,14 @@ from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.redactions import Redaction, as_now, dump_redactions, load_redactions
 from memoranda.model.unlisted import unlisted_of
 from memoranda.storage.damaged import Damaged
-from memoranda.storage.decide.redaction import Removed, hidden_from, quotes_left, removed_from, text_of_value
+from memoranda.storage.decide.redaction import (
+    Redactable,
+    Removed,
+    hidden_from,
+    quotes_left,
+    removed_from,
+    text_of_value,
+)
 from memoranda.storage.decide.source_lists import Lost, with_groups
 from memoranda.storage.decide.state import load_all
 from memoranda.storage.questions import (
@@ -48,7 +55,7 @@ class ErasurePlan:
     members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
     #: The same of groups in ``stripped``, as they will be.
     kept_members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
-    #: The messages that stay without some of their words.
+    #: The messages and documents that stay without some of their words.
     removed: dict[UUID, Removed] = field(default_factory=dict)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
@@ -83,7 +90,7 @@ class ErasurePlan:
         ]
 
     def redacted(self) -> tuple[Redaction, ...]:
-        """Return the parts that messages lose that stay, as places in the messages as they were said."""
+        """Return the parts that records lose that stay, as places in the records as they were said."""
         return tuple(Redaction(id, removed.spans) for id, removed in self.removed.items())
 
     def losing_threads(self) -> set[UUID]:
@@ -119,7 +126,7 @@ def plan_erasure(
 ) -> Deciding[ErasurePlan]:
     """Plan, by asking the engine, the erasure of these records and of everything derived only from them.
 
-    The messages of ``redactions`` stay without some of their words, and the threads ``emptied`` without their summaries.
+    The records of ``redactions`` stay without some of their words, and the threads ``emptied`` without their summaries.
     """
     plan = ErasurePlan()
     records = yield from load_erasable(ids)
@@ -158,7 +165,7 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
         record = records.get(line.id)
         if record is None:
             continue
-        left = () if not isinstance(record, Message) else as_now(spans.get(line.id, ()), record.removed)
+        left = as_now(spans.get(line.id, ()), record.removed) if isinstance(record, Redactable) else ()
         if left or (line.id in whole and not record.withdrawn):
             raise Conflict(
                 f"position {position} was undone, so nothing of it is erased; forget again to take it out"
@@ -171,28 +178,28 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
             continue
         plan.stripped[line.id] = record
         earlier = (yield from ask(VersionOf(line.id, line.before))) if line.id in spans else None
-        if isinstance(record, Message) and isinstance(earlier, Message):
+        if isinstance(record, Redactable) and isinstance(earlier, Redactable):
             plan.removed[line.id] = hidden_from(record, earlier, spans[line.id])
     yield from _follow(plan, ())
     return plan
 
 
 def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) -> Deciding[None]:
-    messages = yield from load_all(one.message for one in redactions)
+    records = yield from load_all(one.message for one in redactions)
     for one in redactions:
-        message = messages.get(one.message)
+        record = records.get(one.message)
         if one.message in plan.doomed:
             continue
-        if not isinstance(message, Message) or not message.audience.readable_by(view):
+        if not isinstance(record, Redactable) or not record.audience.readable_by(view):
             plan.unknown.append(one.message)
             continue
-        _check_own(message, view)
-        removed = removed_from(message, one)
+        _check_own(record, view)
+        removed = removed_from(record, one)
         if removed is None:
-            plan.doomed[message.id] = message
+            plan.doomed[record.id] = record
         else:
-            plan.removed[message.id] = removed
-            plan.stripped[message.id] = removed.left
+            plan.removed[record.id] = removed
+            plan.stripped[record.id] = removed.left
 
 
 def _follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
@@ -324,7 +331,7 @@ def _read_groups(plan: ErasurePlan, records: Iterable[Record]) -> Deciding[None]
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
     """Empty every summary and formed title that covers an erased message; any may cover one that was removed by age."""
     said = [record for record in plan.doomed.values() if isinstance(record, Message)]
-    said += [removed.left for removed in plan.removed.values()]
+    said += [one.left for one in plan.removed.values() if isinstance(one.left, Message)]
     firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
     for message in said:
         firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))

@@ -12,13 +12,14 @@ from memoranda.model.records import Record
 from memoranda.model.redactions import dump_redactions
 from memoranda.storage.damaged import Damaged
 from memoranda.storage.decide.erasure_plan import plan_erasure
+from memoranda.storage.decide.redaction import Removed
 from memoranda.storage.decide.source_retraction import FAULTY
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_case import Deciding
 
 
 def hide(state: BatchState, change: Hide) -> Deciding[None]:
-    """Hide what an erasure of the same records and parts of messages would remove."""
+    """Hide what an erasure of the same records and parts of records would remove."""
     plan = yield from plan_erasure(state.batch.view, change.ids, change.redactions, change.emptied)
     if plan.unknown:
         named = ", ".join(map(str, plan.unknown))
@@ -33,7 +34,8 @@ def hide(state: BatchState, change: Hide) -> Deciding[None]:
             continue
         yield from state.fetch((id,))
         earlier = state.current(id)
-        shown = None if earlier is None else _as_shown(earlier, left)
+        taken = plan.removed.get(id)
+        shown = None if earlier is None else _as_shown(earlier, left, taken)
         if earlier is not None and shown is not None and shown != earlier:
             state.put(shown.following(earlier), Verb.HIDE)
     ids = [str(record.id) for record in whole]
@@ -42,10 +44,11 @@ def hide(state: BatchState, change: Hide) -> Deciding[None]:
     state.note[FAULTY] = ids
 
 
-def _as_shown(record: Record, left: Record) -> Record | None:
+def _as_shown(record: Record, left: Record, taken: Removed | None) -> Record | None:
     """Return a record that shows what an erasure would leave of it, but keeps its sources; None for one that shows the same."""
     if isinstance(left, Memory):
-        return record.changed(quotes=left.quotes)  # type: ignore[no-any-return]
+        words = record if taken is None else taken.left
+        return words.changed(quotes=left.quotes)  # type: ignore[no-any-return]
     if isinstance(left, ProfileDocument):
         # Its groups of unlisted sources stay, so that an undo finds them.
         assert isinstance(record, ProfileDocument)

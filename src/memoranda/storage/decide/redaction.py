@@ -1,9 +1,10 @@
-"""Plans the redaction of messages: what stays of them, and which statements came from the words that are taken out."""
+"""Plans the redaction of messages and documents: what stays, and which statements came from the words that are taken out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -11,27 +12,58 @@ from uuid import UUID
 from memoranda.errors import InvalidInput, Stale
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Message
-from memoranda.model.redactions import Redaction, Span, as_now, as_said, strings_of, united
+from memoranda.model.records import Record
+from memoranda.model.redactions import Redaction, as_now, as_said, cut_strings, strings_of, united
+from memoranda.model.values import Span
 from memoranda.text.similarity import coverage
 
 _SPACE: Final = re.compile(r"\s+")
 
 
+#: Records of which parts can be taken out: of a memory, of the strings in its ``data``.
+Redactable = Message | Memory
+#: In a memory that holds a document, what the book itself notes beside it: the schema's name, and ids of sources.
+_BESIDE_DOCUMENT: Final = re.compile(r"/schema$|/grounds/")
+
+
+def texts_of(record: Record) -> dict[str | None, str]:
+    """Return the texts of which parts can be taken out, by JSON pointer; a message's own text has none."""
+    if isinstance(record, Message):
+        return {None: record.content, **dict(strings_of(record.native))}
+    if not isinstance(record, Memory):
+        return {}
+    strings = strings_of(record.data, kept=())
+    if record.document is None:
+        return dict(strings)
+    return {pointer: text for pointer, text in strings if not _BESIDE_DOCUMENT.match(pointer)}
+
+
+def without_spans(record: Redactable, spans: Collection[Span]) -> Any:
+    """Return a record without some of its parts; None if nothing is left of it."""
+    if isinstance(record, Message):
+        return record.without_spans(spans)
+    data, removed = cut_strings(record.data, texts_of(record), united(spans), record.removed)
+    return record.changed(data=data, removed=removed)
+
+
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The parts that are taken out of one message that stays."""
+    """The parts that are taken out of one record that stays."""
 
-    #: The message as it is before, and without them.
-    before: Message
-    left: Message
-    #: The parts, as places in the message as it was said.
+    #: The record as it is before, and without them.
+    before: Redactable
+    left: Redactable
+    #: The parts, as places in the record as it was said.
     spans: tuple[Span, ...]
     #: The words that are taken out.
     words: str
 
     def has_quote(self, quote: str) -> bool:
-        """True if a quote from the message contains words that are taken out."""
-        return _plain(quote) not in _plain(self.left.content)
+        """True if a quote from the record contains words that are taken out."""
+        left = (
+            self.left.content if isinstance(self.left, Message) else "\n".join(texts_of(self.left).values())
+        )
+        return _plain(quote) not in _plain(left)
 
     def tells(self, text: str) -> bool:
         """True if all words of a text are among those that are taken out."""
@@ -47,36 +79,43 @@ def _plain(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def removed_from(message: Message, redaction: Redaction) -> Removed | None:
-    """Return what a redaction takes out of a message; None if it leaves nothing of the message."""
+def removed_from(record: Redactable, redaction: Redaction) -> Removed | None:
+    """Return what a redaction takes out of a record; None if it leaves nothing of it."""
     if redaction.version is None:
-        spans, said = as_now(redaction.spans, message.removed), united(redaction.spans)
+        spans, said = as_now(redaction.spans, record.removed), united(redaction.spans)
     else:
-        if message.version != redaction.version:
+        if record.version != redaction.version:
             raise Stale(
-                f"message {message.id} was read at version {redaction.version} and is at version {message.version}; "
+                f"{record.type.value} {record.id} was read at version {redaction.version} and is at version {record.version}; "
                 "read it again, then decide"
             )
-        _check(message, redaction.spans)
-        spans = united((*redaction.spans, *_in_native(message, redaction.spans)))
-        said = as_said(spans, message.removed)
-    left = message.without_spans(spans)
-    return None if left is None else Removed(message, left, said, _words(message, spans))
+        _check(record, redaction.spans)
+        native = _in_native(record, redaction.spans) if isinstance(record, Message) else ()
+        spans = united((*redaction.spans, *native))
+        said = as_said(spans, record.removed)
+    left = without_spans(record, spans)
+    return None if left is None else Removed(record, left, said, _words(record, spans))
 
 
-def hidden_from(message: Message, earlier: Message, spans: tuple[Span, ...]) -> Removed:
-    """Return what was taken out of a message already, given the version that still had it."""
-    return Removed(earlier, message, spans, _words(earlier, as_now(spans, earlier.removed)))
+def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...]) -> Removed:
+    """Return what was taken out of a record already, given the version that still had it."""
+    return Removed(earlier, record, spans, _words(earlier, as_now(spans, earlier.removed)))
 
 
-def _check(message: Message, spans: Iterable[Span]) -> None:
-    """Raise ``InvalidInput`` for a part that the message does not have."""
-    texts: dict[str | None, str] = {None: message.content, **dict(strings_of(message.native))}
+def _check(record: Redactable, spans: Iterable[Span]) -> None:
+    """Raise ``InvalidInput`` for a part that the record does not have."""
+    texts = texts_of(record)
     for one in spans:
-        if one.end > len(texts.get(one.path, "")):
-            where = "text" if one.path is None else f"native form at {one.path!r}"
+        if one.path is None and None not in texts:
             raise InvalidInput(
-                f"spans: the {where} of message {message.id} has no characters {one.start} to {one.end}",
+                f"path: the text of {record.type.value} {record.id} never changes; give the JSON pointer of a string in its data",
+                field="path",
+            )
+        if one.end > len(texts.get(one.path, "")):
+            form = "native form" if isinstance(record, Message) else "data"
+            where = "text" if one.path is None else f"{form} at {one.path!r}"
+            raise InvalidInput(
+                f"spans: the {where} of {record.type.value} {record.id} has no characters {one.start} to {one.end}",
                 field="spans",
             )
 
@@ -97,9 +136,19 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(f"(?:{re.escape(before)})?{re.escape(bare)}(?:{re.escape(after)})?")
 
 
-def _words(message: Message, spans: Sequence[Span]) -> str:
-    texts: dict[str | None, str] = {None: message.content, **dict(strings_of(message.native))}
+def _words(record: Redactable, spans: Sequence[Span]) -> str:
+    texts = texts_of(record)
     return "\n".join(texts.get(one.path, "")[one.start : one.end] for one in spans)
+
+
+def parts_of(removed: Iterable[Removed]) -> Counter[str]:
+    """Return how many parts records lose that stay, by type."""
+    counts: Counter[str] = Counter()
+    for one in removed:
+        counts["parts of messages" if isinstance(one.left, Message) else "parts of memories"] += len(
+            one.spans
+        )
+    return counts
 
 
 def quotes_left(memory: Memory, removed: Mapping[UUID, Removed]) -> tuple[Cited, ...]:

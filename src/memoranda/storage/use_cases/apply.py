@@ -11,10 +11,10 @@ from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.items import Item
 from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt, ReceiptItem
-from memoranda.model.messages import Message
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
 from memoranda.storage.decide.batch import decide_batch
+from memoranda.storage.decide.redaction import Redactable
 from memoranda.storage.decide.state import (
     OperationDigests,
     Put,
@@ -96,12 +96,12 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
 
 
 def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
-    """Return the new terms of messages and items whose words a batch changes, each with its engine's key."""
+    """Return the new terms of passages whose words a batch changes, each with its engine's key."""
     changed = [
         put.record
         for put in puts
         if put.before is not None
-        and isinstance(put.record, (Message, Item))
+        and isinstance(put.record, Redactable | Item)
         and put.before.passage_text() != put.record.passage_text()
     ]
     return (yield from new_terms(changed)) if changed else ()

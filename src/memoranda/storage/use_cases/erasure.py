@@ -36,6 +36,7 @@ from memoranda.storage.decide.erasure_plan import (
     plan_hidden,
     plan_whole_erasure,
 )
+from memoranda.storage.decide.redaction import parts_of
 from memoranda.storage.decide.state import Put, held_gain, item_gain
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
 from memoranda.storage.rows import encode
@@ -88,6 +89,8 @@ class _Loss:
     positions: Sequence[int] | None
     #: Record → the pairs of a group of unlisted sources and a source that leaves it.
     unlinked: Mapping[UUID, Sequence[tuple[UUID, UUID]]]
+    #: Those of ``stripped`` that lose words of their own.
+    redacted: frozenset[UUID]
     #: The passages whose words change, each with its engine's key and its new terms.
     reworded: Sequence[tuple[Any, bytes]]
 
@@ -112,7 +115,7 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
     _refuse_unexpected(target, plan)
     if target.dry_run:
         removed.update(record.type.value for record in plan.doomed.values())
-        removed["parts of messages"] = sum(len(taken.spans) for taken in plan.removed.values())
+        removed.update(parts_of(plan.removed.values()))
     elif plan.doomed or plan.aged or plan.stripped or target.everything:
         removed = yield from _carry_out(base, target, plan, at, upkeep)
     return ErasureReceipt(
@@ -219,7 +222,7 @@ def _carry_out(
     """Write what each owner loses, the target's owner first; returns how many rows are removed of each kind."""
     assert base.era is not None
     removed = Counter(record.type.value for record in plan.doomed.values())
-    removed["parts of messages"] = sum(len(taken.spans) for taken in plan.removed.values())
+    removed.update(parts_of(plan.removed.values()))
     own = yield from _loss(base, plan, removed, whole=target.everything)
     own_jobs = (yield from ask(OwnJobs())) if target.everything else ()
     jobs = yield from _jobs(plan, own_jobs, removed, target.hidden)
@@ -261,8 +264,12 @@ def _loss(
         # The present version becomes an earlier one.
         removed["versions"] += len(stripped) + (yield from ask(CountFilled(tuple(stripped))))
     unlinked = {id: plan.unlinked(record) for id, record in stripped.items()}
-    reworded = yield from new_terms(plan.removed[id].left for id in stripped if id in plan.removed)
-    return _Loss(base, erased, stripped, None if whole else positions, unlinked, reworded)
+    redacted = [plan.removed[id] for id in stripped if id in plan.removed]
+    reworded = yield from new_terms(
+        one.left for one in redacted if one.left.passage_text() != one.before.passage_text()
+    )
+    ids = frozenset(id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message))
+    return _Loss(base, erased, stripped, None if whole else positions, unlinked, ids, reworded)
 
 
 def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
@@ -270,7 +277,7 @@ def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
     if loss.positions is None:
         yield ScrubLedger(base)
     elif loss.positions:
-        yield ScrubDigests(base, tuple(loss.erased), tuple(loss.stripped), loss.positions)
+        yield ScrubDigests(base, tuple(loss.erased), tuple(loss.stripped), loss.positions, loss.redacted)
     if loss.stripped:
         yield from _strip(loss, at)
     if loss.erased:
@@ -287,7 +294,7 @@ def _strip(loss: _Loss, at: datetime) -> Deciding[None]:
         Put(
             r.changed(version=r.version + 1, recorded_at=at),
             r,
-            Verb.REDACT if isinstance(r, Message) else Verb.UNSOURCE,
+            Verb.REDACT if r.id in loss.redacted else Verb.UNSOURCE,
             unlinked=loss.unlinked[r.id],
         )
         for r in records

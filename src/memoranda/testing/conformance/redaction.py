@@ -25,8 +25,8 @@ from memoranda.model.memories import Cited
 from memoranda.model.messages import NO_WORDS, SummariseThread
 from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, WHOLE, RecordType
-from memoranda.model.redactions import Redaction, Span
-from memoranda.model.values import new_id
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import (
     ANN,
