@@ -3,6 +3,7 @@
 from memoranda.assembly import cancel_copy, copy, open
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.admin.book_copy import CopyReport
+from memoranda.book.items.drafts import ItemPut
 from memoranda.book.verb_fields import EpisodeFields, ToolCallFields
 from memoranda.errors import (
     Busy,
@@ -28,6 +29,7 @@ from memoranda.errors import (
     UnfinishedCopy,
     VersionMismatch,
 )
+from memoranda.model.items import Item
 from memoranda.model.ledger import ErasureReceipt, Receipt
 from memoranda.model.query import Hit, Hits, MissingHit, Page, Why
 from memoranda.model.records import Audience, Limits, Owner, Trust, View
@@ -56,6 +58,8 @@ __all__ = [
     "Hit",
     "Hits",
     "InvalidInput",
+    "Item",
+    "ItemPut",
     "LimitReached",
     "Limits",
     "MemorandaError",

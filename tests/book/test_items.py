@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.book.items.verbs import ItemPut
+from memoranda.book.items.drafts import ItemPut
 
 NOTES = ("notes", "work")
 
@@ -18,7 +18,8 @@ async def test_a_value_comes_back_as_it_was_stored_and_recall_finds_its_text(boo
     receipt = await book.items.put("ana", NOTES, "tea.md", value)
     item = await book.items.get("ana", NOTES, "tea.md")
     assert item is not None and (item.id, item.value, item.version) == (receipt.id, value, 1)
-    for odd in ("a text", 7, 1.5, None, True, [1, "two"], {}):
+    values: tuple[Any, ...] = ("a text", 7, 1.5, None, True, [1, "two"], {})
+    for odd in values:
         await book.items.put("ana", ("odd",), repr(odd), odd)
         kept = await book.items.get("ana", ("odd",), repr(odd))
         assert kept is not None and kept.value == odd
@@ -53,6 +54,24 @@ async def test_a_list_shows_what_is_below_a_namespace_last_updated_first(book: m
     for odd in ("a%", "_", "*", "a\x1fb", "a\x1b1", "é ", "A"):
         await book.items.put("ana", ("odd", odd), "x", odd)
         assert [item.value for item in await book.items.list("ana", ("odd", odd))] == [odd]
+
+
+async def test_a_search_finds_items_of_one_namespace_by_their_text(book: memoranda.Book) -> None:
+    for namespace in (("a",), ("a", "b"), ("ab",)):
+        await book.items.put("ana", namespace, "tea", {"text": f"green tea of {namespace[-1]}"})
+    await book.remember("ana", "Likes green tea.")
+    found = await book.items.search("ana", "green tea", ("a",))
+    assert {hit.record.namespace for hit in found if isinstance(hit.record, memoranda.Item)} == {
+        ("a",),
+        ("a", "b"),
+    }
+    assert [hit.id for hit in await book.items.search("ana", "green tea", ("a",), offset=1)] == [found[1].id]
+    assert len(await book.items.search("ana", "green tea")) == 3
+    assert len(await book.recall("ana", "green tea", only={"namespace": ("ab",)})) == 1
+    assert len(await book.items.search("ana", "", mode="recent", limit=2)) == 2
+    assert await book.count("ana", types="item", only={"namespace": ("a",)}) == 2
+    with pytest.raises(memoranda.InvalidInput, match="namespace"):
+        await book.items.list("ana", "a")
 
 
 async def test_several_puts_and_deletes_are_one_operation(book: memoranda.Book) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import tzinfo
+from numbers import Integral
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memoranda.book.agent_settings import ContextSettings
-from memoranda.book.input import as_count, as_counter, as_id, as_limit, as_names, as_text, as_types
+from memoranda.book.input import as_count, as_id, as_limit, as_names, as_text, as_types
 from memoranda.errors import InvalidInput
 from memoranda.formation.formation_settings import CONTEXT
 from memoranda.model.memories import Memory
@@ -96,3 +97,21 @@ def _as_zone(given: Any) -> tzinfo:
             f"time_zone: {given!r} is not known here; give a name such as 'Europe/Lisbon', or a tzinfo",
             field="time_zone",
         ) from None
+
+
+def as_counter(given: Any) -> Count | None:
+    """Check a function that counts tokens; the returned one checks that every result is a whole number."""
+    if given is None:
+        return None
+    if not callable(given):
+        raise InvalidInput("count: pass a function from text to a number of tokens", field="count")
+
+    def counted(text: str) -> int:
+        tokens = given(text)
+        if not isinstance(tokens, Integral) or tokens < 0:
+            raise InvalidInput(
+                f"count: the function returned {tokens!r} instead of a whole number from 0", field="count"
+            )
+        return int(tokens)
+
+    return counted

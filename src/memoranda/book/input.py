@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 from uuid import UUID
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from memoranda.book.items.names import as_namespace_text
 from memoranda.capabilities import MakesVectors
 from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.model.ledger import Actor
@@ -23,7 +23,6 @@ from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, 
 from memoranda.model.values import is_id, new_id, refused, text_fault
 from memoranda.recall.hits import MOST_USED
 from memoranda.recall.scoring.search import Mode
-from memoranda.text.token_count import Count
 
 
 class Who(TypedDict, total=False):
@@ -272,24 +271,6 @@ def as_mode(mode: Any) -> str:
     return str(mode)
 
 
-def as_counter(given: Any) -> Count | None:
-    """Check a function that counts tokens; the returned one checks that every result is a whole number."""
-    if given is None:
-        return None
-    if not callable(given):
-        raise InvalidInput("count: pass a function from text to a number of tokens", field="count")
-
-    def counted(text: str) -> int:
-        tokens = given(text)
-        if not isinstance(tokens, Integral) or tokens < 0:
-            raise InvalidInput(
-                f"count: the function returned {tokens!r} instead of a whole number from 0", field="count"
-            )
-        return int(tokens)
-
-    return counted
-
-
 def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
     """Check the vector of a question and return it with length 1."""
     if maker is None:
@@ -333,6 +314,8 @@ class Only(TypedDict, total=False):
     known_at: datetime | None
     #: Only pinned ones of the memories.
     pinned: bool
+    #: Of items: the namespace that they are in, or below.
+    namespace: Sequence[str] | None
     #: Recall also memories whose ``valid_to`` has passed; a list shows them anyway.
     include_ended: bool
 
@@ -377,6 +360,7 @@ def as_filter(
         as_of=_moment(only.get("as_of"), "as_of"),
         known_at=_moment(only.get("known_at"), "known_at"),
         pinned=as_flag(only.get("pinned", False), "pinned"),
+        kind_prefix=None if (labels := only.get("namespace")) is None else as_namespace_text(labels),
         newest_first=newest_first,
     )
 

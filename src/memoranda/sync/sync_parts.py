@@ -76,6 +76,7 @@ class SyncItems(SyncPart):
     get_many = blocking(Items.get_many)
     delete = blocking(Items.delete)
     list = blocking(Items.list)
+    search = blocking(Items.search)
     count = blocking(Items.count)
     namespaces = blocking(Items.namespaces)
 

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import takewhile
-from typing import Any, Final, Literal, TypeAlias, Unpack
+from typing import Any, Final, TypeAlias, Unpack
 from uuid import UUID
 
 from pydantic import ValidationError
 
 from memoranda.book.input import (
+    Only,
     Who,
     as_actor,
     as_audience,
     as_count,
+    as_filter,
     as_flag,
     as_limit,
     as_owner,
     as_view,
 )
+from memoranda.book.items.drafts import Index, ItemPut, item_name, paths_of, seconds_of, spelled, trust_of
+from memoranda.book.items.names import as_labels
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Change
 from memoranda.model.items import (
-    ITEM_NAME_LENGTH,
-    LABEL_LENGTH,
     LABELS,
     DeleteItem,
     Item,
@@ -37,33 +38,18 @@ from memoranda.model.items import (
     expiry_of,
     item_link,
     namespace_of,
-    namespace_text,
 )
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits, Scan
 from memoranda.model.records import EVERYONE, Audience, Owner, RecordType, Trust, View, those_of
-from memoranda.model.values import new_id, refused, text_fault
+from memoranda.model.values import new_id, refused
 from memoranda.ports import Lists
 
 #: The most items that one call reads by name.
 MOST_NAMES: Final = 1000
-#: The paths that an item is found by: None for all of its text, False for none.
-Index: TypeAlias = Sequence[str] | Literal[False] | None
 #: A namespace and a name.
 Address: TypeAlias = tuple[Sequence[str], str]
 _ITEMS: Final = frozenset({RecordType.ITEM})
-
-
-@dataclass(frozen=True, slots=True)
-class ItemPut:
-    """A value to store under a name, as ``book.items.write`` takes it."""
-
-    namespace: Sequence[str]
-    name: str
-    value: Any
-    index: Index = None
-    #: Seconds, or a timedelta; None: it stays.
-    ttl: float | timedelta | None = None
 
 
 @spelled_out
@@ -101,7 +87,7 @@ class Items(RecordVerbs):
         draft = ItemPut(namespace, name, value, index, ttl)
         item = self._made(draft, party, view, readers, trust, "")
         change = PutItem(item, expect=None if expect is None else as_count(expect, "expect"))
-        request = ["put item", *_spelled(draft), str(audience), None if trust is None else str(trust), expect]
+        request = ["put item", *spelled(draft), str(audience), None if trust is None else str(trust), expect]
         return await self._write(party, view, change, request, operation)
 
     async def write(
@@ -126,7 +112,7 @@ class Items(RecordVerbs):
             *map(PutItem, made),
             *(DeleteItem(item.id) for item in found if item is not None),
         ]
-        written, said = [_spelled(one) for one in drafts], None if trust is None else str(trust)
+        written, said = [spelled(one) for one in drafts], None if trust is None else str(trust)
         gone = [[list(namespace), name] for namespace, name in leaving]
         request = ["write items", written, gone, str(audience), said]
         return await self._services.write(party, view, changes, request, operation)
@@ -147,7 +133,7 @@ class Items(RecordVerbs):
         Raise ``NotFound`` if the view sees no item of that name.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        request = ["delete item", list(_labels(namespace)), _name(name), str(audience), expect]
+        request = ["delete item", list(as_labels(namespace)), item_name(name), str(audience), expect]
         readers = as_audience(audience, view)
         found = (await self._named(party, view, [(namespace, name)], readers))[0]
         if found is None and operation is not None:
@@ -190,20 +176,49 @@ class Items(RecordVerbs):
         owner: str | Owner,
         namespace: Sequence[str] = (),
         *,
+        only: Only | None = None,
         limit: int = 100,
         offset: int = 0,
         **who: Unpack[Who],
     ) -> Sequence[Item]:
         """Return the items in a namespace and below it, the last updated first; of a name each one that the view sees."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        filter = _below(namespace)
+        filter = _below(namespace, only)
         found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
         return those_of(Item, found)
 
-    async def count(self, owner: str | Owner, namespace: Sequence[str] = (), **who: Unpack[Who]) -> int:
+    async def search(
+        self,
+        owner: str | Owner,
+        question: str,
+        namespace: Sequence[str] = (),
+        *,
+        only: Only | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        mode: str = "hybrid",
+        **who: Unpack[Who],
+    ) -> Hits:
+        """Return the items in a namespace and below it that best answer a question, as ``recall`` finds them."""
+        begin, most = as_count(offset, "offset"), as_limit(limit)
+        chosen: Only = {**(only or {}), "namespace": namespace}
+        found = await self._recall(
+            owner, question, types="item", only=chosen, limit=as_limit(begin + most), mode=mode, **who
+        )
+        del found[:begin]
+        return found
+
+    async def count(
+        self,
+        owner: str | Owner,
+        namespace: Sequence[str] = (),
+        *,
+        only: Only | None = None,
+        **who: Unpack[Who],
+    ) -> int:
         """Return how many items are in a namespace and below it."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        return await self._lists.count(party, view, _below(namespace))
+        return await self._lists.count(party, view, _below(namespace, only))
 
     async def namespaces(
         self,
@@ -221,7 +236,7 @@ class Items(RecordVerbs):
         ``max_depth`` shortens longer ones to so many labels, each once.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        begins, ends = _prefix(prefix, "prefix"), _prefix(suffix, "suffix")
+        begins, ends = as_labels(prefix, "prefix", 0), as_labels(suffix, "suffix", 0)
         # The labels before the first "*" narrow what is read.
         below = _below(tuple(takewhile(lambda label: label != "*", begins)))
         depth = LABELS if max_depth is None else as_count(max_depth, "max_depth", 1)
@@ -248,7 +263,7 @@ class Items(RecordVerbs):
             raise InvalidInput(
                 f"names: {len(names)} names; give at most {MOST_NAMES} at a time", field="names"
             )
-        asked = [(_labels(namespace), _name(name)) for namespace, name in names]
+        asked = [(as_labels(namespace), item_name(name)) for namespace, name in names]
         if not asked:
             return []
         links = frozenset(item_link(owner, *one) for one in asked)
@@ -270,18 +285,18 @@ class Items(RecordVerbs):
         self, draft: ItemPut, owner: Owner, view: View, readers: Audience, trust: str | Trust | None, at: str
     ) -> Item:
         now = self._services.door.clock()
-        ttl = _seconds(draft.ttl, at)
+        ttl = seconds_of(draft.ttl, at)
         try:
             return Item(
                 id=new_id(),
                 owner=owner,
                 audience=readers,
-                namespace=_labels(draft.namespace, f"{at}namespace"),
+                namespace=as_labels(draft.namespace, f"{at}namespace"),
                 name=draft.name,
                 value=draft.value,
-                index=_index(draft.index, at),
+                index=paths_of(draft.index, at),
                 agent=view.agent,
-                trust=_trust(trust, view),
+                trust=trust_of(trust, view),
                 created_at=now,
                 updated_at=now,
                 ttl=ttl,
@@ -295,9 +310,9 @@ class Items(RecordVerbs):
 _MOST: Final = 10_000
 
 
-def _below(namespace: Sequence[str]) -> Filter:
-    """Return the condition on items in a namespace and below it."""
-    return Filter(types=_ITEMS, kind_prefix=namespace_text(_prefix(namespace)) or None)
+def _below(namespace: Sequence[str], only: Only | None = None) -> Filter:
+    """Return the condition on items in a namespace and below it, and others on them."""
+    return as_filter(_ITEMS, {**(only or {}), "namespace": namespace})
 
 
 def _first(item: Item) -> tuple[int, float, UUID]:
@@ -309,7 +324,7 @@ def _check_once(addresses: Iterable[Address]) -> None:
     """Raise ``InvalidInput`` if a name is given twice."""
     seen: set[Address] = set()
     for namespace, name in addresses:
-        address = _labels(namespace), _name(name)
+        address = as_labels(namespace), item_name(name)
         if address in seen:
             raise InvalidInput(f"name: {name!r} is given twice; give each name once in a call", field="name")
         seen.add(address)
@@ -320,70 +335,3 @@ def _fits(labels: Sequence[str], wanted: Sequence[str]) -> bool:
     return len(labels) == len(wanted) and all(
         one in ("*", label) for label, one in zip(labels, wanted, strict=True)
     )
-
-
-def _prefix(labels: Sequence[str], field: str = "namespace") -> tuple[str, ...]:
-    """Check the beginning or the end of a namespace, which may be empty."""
-    return _labels(labels, field) if labels else ()
-
-
-def _spelled(draft: ItemPut) -> list[Any]:
-    """Return a put as its request has it; the digest of a repeated operation is made of it."""
-    ttl = draft.ttl.total_seconds() if isinstance(draft.ttl, timedelta) else draft.ttl
-    index = list(draft.index) if draft.index else draft.index
-    return [list(draft.namespace), draft.name, draft.value, index, ttl]
-
-
-def _labels(namespace: Sequence[str], field: str = "namespace") -> tuple[str, ...]:
-    """Check a namespace and return its labels."""
-    if isinstance(namespace, str) or not isinstance(namespace, Sequence):
-        raise InvalidInput(f"{field}: give a list of labels, such as ('notes', 'work')", field=field)
-    if not 0 < len(namespace) <= LABELS:
-        raise InvalidInput(f"{field}: give 1 to {LABELS} labels, not {len(namespace)}", field=field)
-    for label in namespace:
-        _checked(label, LABEL_LENGTH, field)
-    return tuple(namespace)
-
-
-def _name(name: str) -> str:
-    return _checked(name, ITEM_NAME_LENGTH, "name")
-
-
-def _checked(text: Any, most: int, field: str) -> str:
-    if not isinstance(text, str):
-        raise InvalidInput(f"{field}: give a text, not {type(text).__name__}", field=field)
-    fault = "is empty; give it some text" if not text else text_fault(text)
-    if fault is None and len(text) > most:
-        fault = f"has {len(text)} characters; at most {most} are allowed"
-    if fault is not None:
-        raise InvalidInput(f"{field}: {fault}", field=field)
-    return text
-
-
-def _seconds(ttl: float | timedelta | None, at: str) -> float | None:
-    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else ttl
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= 1e12:
-        raise InvalidInput(f"{at}ttl: give seconds above 0, or a timedelta, not {ttl!r}", field=f"{at}ttl")
-    return float(seconds)
-
-
-def _index(index: Index, at: str) -> tuple[str, ...] | None:
-    if index is None:
-        return None
-    if index is False:
-        return ()
-    if isinstance(index, (str, bool)) or not isinstance(index, Sequence):
-        raise InvalidInput(f"{at}index: give a list of paths, or False", field=f"{at}index")
-    return tuple(index)
-
-
-def _trust(given: str | Trust | None, view: View) -> Trust:
-    if given is None:
-        return Trust.USER if view.agent is None else Trust.ASSISTANT
-    try:
-        return Trust(given)
-    except ValueError:
-        known = ", ".join(trust.value for trust in Trust)
-        raise InvalidInput(f"trust: {given!r} is none of {known}", field="trust") from None

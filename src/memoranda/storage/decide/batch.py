@@ -21,7 +21,7 @@ from memoranda.storage.decide import (
     undo,
 )
 from memoranda.storage.decide.capacity import make_room
-from memoranda.storage.decide.state import BatchState, Decision
+from memoranda.storage.decide.state import BatchState, Decision, item_gain
 from memoranda.storage.questions import CountActive, CountRun
 from memoranda.storage.use_case import Deciding, ask
 
@@ -73,7 +73,9 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
         yield from memory_changes.supersede_all(state, superseding)
     yield from check_run(state)
     yield from check_caps(state)
-    yield from item_changes.check_cap(state)
+    more_items = sum(item_gain(put.before, put.record) for put in state.puts())
+    if more_items > 0:
+        yield from item_changes.check_cap(state, more_items)
     return Decision(
         state.puts(),
         state.ignored,

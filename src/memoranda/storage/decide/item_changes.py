@@ -7,7 +7,7 @@ from memoranda.model.items import DeleteItem, Item, PutItem, RenewItem
 from memoranda.model.ledger import Verb
 from memoranda.model.records import STRANGERS
 from memoranda.model.values import comparable, expired, micros
-from memoranda.storage.decide.state import BatchState, item_gain
+from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import CountItems
 from memoranda.storage.use_case import Deciding, ask
 
@@ -76,11 +76,8 @@ def renew_item(state: BatchState, change: RenewItem) -> Deciding[None]:
         state.put(renewed, Verb.AMEND)
 
 
-def check_cap(state: BatchState) -> Deciding[None]:
-    """Raise ``LimitReached`` if a batch makes more items than an owner may have; no item is ever evicted."""
-    gain = sum(item_gain(put.before, put.record) for put in state.puts())
-    if gain <= 0:
-        return
+def check_cap(state: BatchState, gain: int) -> Deciding[None]:
+    """Raise ``LimitReached`` if so many more items exceed what an owner may have; no item is ever evicted."""
     found, most = (yield from ask(CountItems())), state.batch.limits.items_per_owner
     if found + gain > most:
         # What has expired takes no place, although upkeep has not erased it yet.
