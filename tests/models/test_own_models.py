@@ -57,3 +57,22 @@ async def test_an_exception_of_ones_own_models_is_stored_by_its_class_only(
         (job,) = await jobs(book)
         assert job.error == "ModelFailed: scripted:scripted raised KeyError"
         assert (job.state, job.tries) == (JobState.WAITING, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ('{"notes": [NOTE]}', ["Likes jazz"]),
+        ('Here it is:\n```json\n{"notes": [NOTE],}\n```', ["Likes jazz"]),
+        ("None.", []),
+    ],
+)
+async def test_ones_own_models_may_answer_with_a_text_alone(
+    clock: HandClock, text: str, held: list[str]
+) -> None:
+    note = '{"content": "Likes jazz", "sources": [{"message": "m1"}]}'
+    models = ScriptedModels(lambda request: ModelAnswer(text=text.replace("NOTE", note)))
+    async with opened("memory://", clock, models) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        assert await known(book) == held

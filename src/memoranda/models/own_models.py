@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memoranda.errors import ModelDown, ModelFailed
 from memoranda.model.language_models import ModelAnswer, ModelRequest
+from memoranda.models.json_answer import Unreadable, read_json
 from memoranda.ports import Models
 from memoranda.time_limits import TimeLimit, TookTooLong
 
@@ -19,10 +20,13 @@ class OwnModels:
         self._limit = TimeLimit(seconds)
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Ask once; every exception that is none of ours becomes ``ModelFailed``, which names its class only."""
+        """Ask once; every exception that is none of ours becomes ``ModelFailed``, which names its class only.
+
+        An answer that has only a text is read for the JSON object in it.
+        """
         name = self.named(request.task)
         try:
-            return await self._limit.wait(self.models.ask(request))
+            return _read(await self._limit.wait(self.models.ask(request)))
         except TookTooLong as exc:
             raise ModelDown(f"{name} gave {exc}") from exc
         except ModelFailed:
@@ -42,3 +46,13 @@ class OwnModels:
             await self._limit.wait(self.models.close())
         except TookTooLong:
             return
+
+
+def _read(answer: ModelAnswer) -> ModelAnswer:
+    """Return an answer with the value in its text, or with the fault why there is none."""
+    if answer.value is not None or answer.fault or answer.refused:
+        return answer
+    try:
+        return answer.model_copy(update={"value": read_json(answer.text)})
+    except Unreadable as exc:
+        return answer.model_copy(update={"fault": str(exc)})
