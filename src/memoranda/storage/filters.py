@@ -136,6 +136,8 @@ def statement_of(filter: Filter, types: frozenset[RecordType] | None) -> str:
         name = "scan_thread"
     elif filter.pinned and types == frozenset({RecordType.MEMORY}):
         name = "scan_pinned"
+    elif filter.sources is not None:
+        name = "scan_citing"
     else:
         name = "scan"
     return f"{name}_down" if filter.newest_first else f"{name}_up"

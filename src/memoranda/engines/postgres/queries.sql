@@ -158,6 +158,29 @@ SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[])
     ORDER BY r.id LIMIT :limit) AS x
 ORDER BY x.id LIMIT :limit
 
+-- The records that cite something are few: they are found by their ids, never by looking through the shelf.
+-- name: scan_citing_up
+WITH seen AS MATERIALIZED ({view}), citing AS MATERIALIZED (
+    SELECT DISTINCT l.record FROM (SELECT DISTINCT owner FROM seen) AS o, LATERAL (
+        SELECT l.record FROM links AS l WHERE l.owner = o.owner AND l.source = ANY(:sources::bytea[]) OFFSET 0) AS l)
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, citing AS c, LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = s.owner AND r.id = c.record AND r.shelf = s.no AND r.type = ANY(:types::text[]) AND r.id > :cursor AND {conditions}
+    OFFSET 0) AS x
+ORDER BY x.id LIMIT :limit
+
+-- name: scan_citing_down
+WITH seen AS MATERIALIZED ({view}), citing AS MATERIALIZED (
+    SELECT DISTINCT l.record FROM (SELECT DISTINCT owner FROM seen) AS o, LATERAL (
+        SELECT l.record FROM links AS l WHERE l.owner = o.owner AND l.source = ANY(:sources::bytea[]) OFFSET 0) AS l)
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, citing AS c, LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = s.owner AND r.id = c.record AND r.shelf = s.no AND r.type = ANY(:types::text[]) AND r.id < :cursor AND {conditions}
+    OFFSET 0) AS x
+ORDER BY x.id DESC LIMIT :limit
+
 -- name: scan_thread_up
 WITH seen AS MATERIALIZED ({view})
 SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
