@@ -11,6 +11,7 @@ from memoranda.book.input import Who
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
@@ -35,7 +36,7 @@ def when(moment: datetime | None) -> str:
 
 
 def sort_of(record: Record) -> str:
-    """Return the subtype of a record: a message's role, a memory's kind, a thread's status."""
+    """Return the subtype of a record: a message's role, a memory's kind, a thread's status, an item's namespace and name."""
     match record:
         case Message():
             return f"{record.role} ({record.speaker})" if record.speaker else record.role
@@ -49,6 +50,8 @@ def sort_of(record: Record) -> str:
             return record.field
         case ProfileDocument():
             return record.schema_name
+        case Item():
+            return "/".join((*record.namespace, record.name))
     return ""
 
 
@@ -69,8 +72,8 @@ def text_of(record: Record) -> str:
 
 
 def moment_of(record: Record) -> datetime:
-    """Return when a message was said, a memory observed, or an episode begun; of other records, when they were stored."""
-    for name in ("observed_at", "started_at"):
+    """Return when a message was said, a memory observed, an episode begun, or an item updated; of other records, when they were stored."""
+    for name in ("observed_at", "started_at", "updated_at"):
         found = getattr(record, name, None)
         if isinstance(found, datetime):
             return found
