@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from tools import integration_table
+
 ROOT = Path(__file__).parents[1]
 FRAMEWORKS = ROOT / "tests" / "frameworks"
 NAMES = sorted(path.stem for path in FRAMEWORKS.glob("*.in"))
@@ -93,3 +95,13 @@ def test_one_failed_environment_does_not_hide_the_others(
     monkeypatch.setattr(dev, "run_tests", lambda python, _: int("pydantic" in str(python)))
     assert dev.frameworks([]) == 1
     assert "failed: pydantic\n" in capsys.readouterr().out
+
+
+def test_the_page_of_integrations_has_what_was_measured() -> None:
+    assert integration_table.page_with(integration_table.table()) == integration_table.PAGE.read_text("utf-8")
+
+
+def test_a_result_without_a_field_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"framework": "X", "passed": 1}', "utf-8")
+    with pytest.raises(SystemExit, match="cases, left_out"):
+        integration_table.read(tmp_path / "x.json")
