@@ -46,7 +46,7 @@ def test_redactions_are_written_without_words_and_read_again() -> None:
     spans = (Span(start=1, end=4), Span(start=0, end=2, path="/content/0/text"))
     written = dump_redactions([Redaction(id, spans)])
     assert written == [[id.hex, [[1, 4], [0, 2, "/content/0/text"]]]]
-    assert list(load_redactions(written)) == [(id, spans)]
+    assert list(load_redactions(written)) == [Redaction(id, spans)]
     more = Redaction(id, (Span(start=3, end=9),))
     assert joined([Redaction(id, spans), more]) == (
         Redaction(id, (Span(start=1, end=9), Span(start=0, end=2, path="/content/0/text"))),

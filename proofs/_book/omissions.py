@@ -60,7 +60,7 @@ OMISSIONS: dict[str, Omission] = {
         erasure_plan._without, "quotes=quotes_left(left, plan.removed)", "quotes=left.quotes"
     ),
     "summaries of words that are taken out": _skipping(
-        erasure_plan._follow, "yield from _empty_summaries(plan, aged)"
+        erasure_plan.follow, "yield from _empty_summaries(plan, aged)"
     ),
     "native forms of words that are taken out": _skipping(
         redaction.removed_from,

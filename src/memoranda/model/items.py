@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, Strict
 
 from memoranda.model.records import Audience, Owner, Record, RecordType, Trust
 from memoranda.model.records import external_link as _link
-from memoranda.model.values import Moment, Name, canonical, json_text, text_fault
+from memoranda.model.values import Moment, Name, Span, canonical, json_text, text_fault
 
 #: The most labels of a namespace, and the most characters of a label and of a name.
 LABELS: Final = 20
@@ -78,6 +78,8 @@ class Item(Record):
     namespace: Annotated[tuple[Label, ...], Field(min_length=1, max_length=LABELS)]
     name: ItemName
     value: Annotated[Any, AfterValidator(_value)]
+    #: The parts that were taken out of its strings, as places in the value as it was stored.
+    removed: tuple[Span, ...] = ()
     #: Paths of the value whose text recall finds; None: all of its text. Empty: recall finds it by no words.
     index: Annotated[tuple[ItemName, ...], Field(max_length=PATHS)] | None = None
     #: The agent that stored it last.

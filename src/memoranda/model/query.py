@@ -57,6 +57,8 @@ class Filter:
     expired_at: datetime | None = None
     #: Records that cite one of these.
     sources: frozenset[UUID] | None = None
+    #: Only records that were withdrawn, such as deleted items; a caller of a book cannot ask for them.
+    withdrawn: bool = False
     #: Of memories, those that are pinned.
     pinned: bool = False
     #: Newest first instead of oldest first.

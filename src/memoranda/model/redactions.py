@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 from uuid import UUID
 
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, RecordType, View
-from memoranda.model.values import Span
+from memoranda.model.values import Span, micros, moment
 
 #: Fields of a native form whose strings a program needs as they are: ids, types, names of tools and models, times.
 _KEPT: Final = frozenset(
@@ -31,6 +32,8 @@ class Redaction:
     spans: tuple[Span, ...]
     #: The version of the record that the places belong to; None: they are places in the record as it was said.
     version: int | None = None
+    #: Of an item: when the value was stored that has these places; None: the present one.
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ QUOTE: Final = "a source's quote"
 SENTENCE: Final = "a sentence with all words of it"
 ONE_WORD: Final = "its only word"
 SOMEBODY_ELSE: Final = "all its words, of somebody else"
+#: Of an item: it goes whole if this is named.
+ITS_NAME: Final = "its namespace and name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +68,14 @@ class Telling:
     text: str
     why: str
     type: RecordType = RecordType.MESSAGE
+    #: Of an earlier value of an item: when it was stored.
+    at: datetime | None = None
 
     @property
     def name(self) -> str:
         """The name by which ``take`` asks for this part."""
-        return f"{self.message}:{self.span.start}-{self.span.end}{self.span.path or ''}"
+        earlier = "" if self.at is None else f"@{self.version}"
+        return f"{self.message}:{self.span.start}-{self.span.end}{self.span.path or ''}{earlier}"
 
     @property
     def to_the_letter(self) -> bool:
@@ -123,10 +131,12 @@ class Traces:
     @property
     def redactions(self) -> tuple[Redaction, ...]:
         """The parts of records to take out, by record."""
-        parts: dict[tuple[UUID, int], list[Span]] = {}
+        parts: dict[tuple[UUID, int | None, datetime | None], list[Span]] = {}
         for one in self.spans:
-            parts.setdefault((one.message, one.version), []).append(one.span)
-        return tuple(Redaction(id, united(spans), version) for (id, version), spans in parts.items())
+            # Places in an earlier value of an item are those of what was stored.
+            version = one.version if one.at is None else None
+            parts.setdefault((one.message, version, one.at), []).append(one.span)
+        return tuple(Redaction(id, united(spans), version, at) for (id, version, at), spans in parts.items())
 
     def __repr__(self) -> str:
         if self.is_ambiguous:
@@ -289,23 +299,23 @@ def dump_redactions(redactions: Iterable[Redaction]) -> list[Any]:
         [
             one.message.hex,
             [[span.start, span.end, *([] if span.path is None else [span.path])] for span in one.spans],
+            *([] if one.at is None else [micros(one.at)]),
         ]
         for one in redactions
     ]
 
 
-def load_redactions(given: Iterable[Any]) -> Iterator[tuple[UUID, tuple[Span, ...]]]:
-    """Yield each message and its places from JSON that ``dump_redactions`` made; raise an error for anything else."""
-    for id, spans in given:
-        yield (
-            UUID(id),
-            tuple(Span(start=start, end=end, path=path[0] if path else None) for start, end, *path in spans),
-        )
+def load_redactions(given: Iterable[Any]) -> Iterator[Redaction]:
+    """Yield redactions from JSON that ``dump_redactions`` made; raise an error for anything else."""
+    for id, places, *at in given:
+        spans = (Span(start=start, end=end, path=path[0] if path else None) for start, end, *path in places)
+        yield Redaction(UUID(id), tuple(spans), at=moment(at[0]) if at else None)
 
 
 def joined(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:
-    """Return redactions of messages as they were said, with one for each message."""
-    found: dict[UUID, tuple[Span, ...]] = {}
+    """Return redactions of records as they were said, with one for each record, and for each value of an item."""
+    found: dict[tuple[UUID, datetime | None], tuple[Span, ...]] = {}
     for one in redactions:
-        found[one.message] = united((*found.get(one.message, ()), *one.spans))
-    return tuple(Redaction(message, spans) for message, spans in found.items())
+        key = one.message, one.at
+        found[key] = united((*found.get(key, ()), *one.spans))
+    return tuple(Redaction(id, spans, at=at) for (id, at), spans in found.items())

@@ -50,7 +50,7 @@ class Dialect:
 
         What had expired at the moment ``at`` does not meet it.
         """
-        parts: list[str] = [self.present]
+        parts: list[str] = [f"NOT ({self.present})" if filter.withdrawn else self.present]
         values: dict[str, Any] = {}
         if at is not None:
             # Of most rows the first two tell; the facets are parsed for memories whose time has ended.

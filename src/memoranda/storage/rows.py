@@ -250,6 +250,7 @@ _SHAPES = {
     "item": _Shape(
         Item,
         namespace=tuple,
+        removed=_cut,
         index=tuple,
         trust=Trust,
         **dict.fromkeys(("created_at", "updated_at", "expires_at"), _time),

@@ -169,7 +169,7 @@ async def test_what_rests_on_the_words_of_a_document_alone_goes_with_them(book: 
 
 async def test_a_part_of_data_needs_its_pointer_and_the_content_never_changes(book: Book) -> None:
     note = await remembered(book, "A trip", data={"schema": "Trip", "document": {"notes": "Two nights."}})
-    with pytest.raises(InvalidInput, match="never changes; give the JSON pointer of a string in its data"):
+    with pytest.raises(InvalidInput, match="path: give the JSON pointer of a string in the data of memory"):
         await book.redact("ana", note, 0, 3, view="owner")
     for path in ("/document/none", "/schema", "/document"):
         with pytest.raises(InvalidInput, match=f"the data at '{path}' of memory"):

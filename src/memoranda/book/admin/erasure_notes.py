@@ -110,7 +110,7 @@ def _noted(line: bytes) -> dict[str, Any] | None:
         if "records" in noted:
             noted["records"] = [UUID(id) for id in noted["records"]]
         if "redactions" in noted:
-            noted["redactions"] = [Redaction(*one) for one in load_redactions(noted["redactions"])]
+            noted["redactions"] = [*load_redactions(noted["redactions"])]
     except (ValueError, TypeError, AttributeError):
         return None
     return noted

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
+from memoranda.book.forgetting.item_values import as_stored, earlier_values
 from memoranda.book.forgetting.likeness import RELATED, Likely, Likeness
 from memoranda.book.forgetting.record_texts import (
     formed_texts,
@@ -23,8 +24,9 @@ from memoranda.book.forgetting.record_texts import (
     statements_of,
     texts_of,
 )
-from memoranda.book.forgetting.tellings import Fact, fact_of, tellings, tells, words_of
+from memoranda.book.forgetting.tellings import Fact, fact_of, named_so, tellings, tells, words_of
 from memoranda.formation.owner_names import profile_names
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import NO_WORDS, Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
@@ -63,11 +65,15 @@ def may_forget(view: View, record: Record) -> bool:
     return view.whole or (view.agent is not None and getattr(record, "agent", None) == view.agent)
 
 
-async def every(records: Records, owner: Owner, view: View, *types: RecordType) -> AsyncIterator[Record]:
-    """Yield the records of these types that a view sees, page by page."""
+async def every(
+    records: Records, owner: Owner, view: View, *types: RecordType, withdrawn: bool = False
+) -> AsyncIterator[Record]:
+    """Yield the records of these types that a view sees, page by page; or those that were withdrawn."""
     cursor: str | None = None
     while True:
-        page = await records.scan(owner, view, Filter(types=frozenset(types)), cursor, _PAGE)
+        page = await records.scan(
+            owner, view, Filter(types=frozenset(types), withdrawn=withdrawn), cursor, _PAGE
+        )
         for record in page.records:
             yield record
         cursor = page.cursor
@@ -140,6 +146,7 @@ class Look:
                 if isinstance(record, Episode):
                     self._take(fact, record, [record.goal, record.summary], self.same)
                 self._later.append(record)
+        await self._items(fact)
         await self._beside(fact)
         await self._near(nearest)
         self._likeness = likeness
@@ -207,6 +214,20 @@ class Look:
         if not taken and not likeness.may_be_in(message.content) and message.native is None:
             return
         self._rest(fact, message, likeness, covered, taken=taken)
+
+    async def _items(self, fact: Fact) -> None:
+        """Find the parts of items to take, also of deleted ones and of their earlier values."""
+        living = every(self.records, self.owner, self.view, RecordType.ITEM)
+        deleted = every(self.records, self.owner, self.view, RecordType.ITEM, withdrawn=True)
+        for item in those_of(Item, [*[one async for one in living], *[one async for one in deleted]]):
+            self._later += [] if item.withdrawn else [item]
+            self._sort(item, tellings(fact, item))
+            named = None if item.withdrawn else named_so(fact, item)
+            if named is not None and self._sort(item, [named]):
+                self.same.append(item)
+            if item.version > 1:
+                for earlier in await earlier_values(self.records, self.owner, self.view, item):
+                    self._sort(item, [as_stored(one, earlier) for one in tellings(fact, earlier)])
 
     def _sort(self, record: Record, all_of_it: Iterable[Telling]) -> bool:
         """Sort parts of a record into those to take, to list and to name; return True if any is taken."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Overflow, Thread
 from memoranda.model.profiles import ProfileDocument
@@ -27,6 +28,11 @@ def texts_of(record: Record) -> Iterator[str]:
         for text in cuttable(record).values():
             yield from sentences_of(text)
         yield from _numbers_in(record.data)
+    elif isinstance(record, Item):
+        yield " / ".join((*record.namespace, record.name))
+        for text in cuttable(record).values():
+            yield from sentences_of(text)
+        yield from _numbers_in(record.value)
     elif isinstance(record, ProfileDocument):
         for name, value in record.body.items():
             for item in value if isinstance(value, list) else [value]:

@@ -11,10 +11,11 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.other_people import is_about_somebody_else
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.records import Record
-from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, Telling
+from memoranda.model.redactions import ITS_NAME, ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, Telling
 from memoranda.model.values import Span
 from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import OWNER_WORDS, other_speaker
@@ -168,6 +169,7 @@ def holds(words: Words, terms: frozenset[int]) -> bool:
 
 def tellings(fact: Fact, record: Record) -> list[Telling]:
     """Return the parts of a record that tell a fact to the letter, and those that may, in their order."""
+    called = f" {_as_words(record.name)}" if isinstance(record, Item) else ""
     found = [
         Telling(
             record.id,
@@ -178,13 +180,21 @@ def tellings(fact: Fact, record: Record) -> list[Telling]:
             record.type,
         )
         for pointer, text, about in _named_texts(texts_of(record))
-        for (start, end), why in _in_text(fact, text, fact.quotes.get(record.id, ()), about)
+        for (start, end), why in _in_text(fact, text, fact.quotes.get(record.id, ()), about + called)
     ]
     somebody = _somebody(record)
     if somebody is not None and comparable_text(somebody) not in fact.names and not fact.of_somebody:
         # Of themselves: the owner's words come under the owner's name.
         found = [replace(one, why=SOMEBODY_ELSE) if one.why == SENTENCE else one for one in found]
     return found
+
+
+def named_so(fact: Fact, item: Item) -> Telling | None:
+    """Return an item's namespace and name if they tell a fact; they go only with the item, if that is asked for."""
+    named = " / ".join((*item.namespace, item.name))
+    if not tells(fact, _as_words(named)):
+        return None
+    return Telling(item.id, item.version, Span(start=0, end=len(named)), named, ITS_NAME, item.type)
 
 
 def _somebody(record: Record) -> str | None:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups
+from memoranda.book.forgetting.item_values import in_earlier_values
 from memoranda.book.forgetting.look import Look, Nearest, may_forget
 from memoranda.book.input import (
     Who,
@@ -27,6 +28,7 @@ from memoranda.book.record_ids import MEMORIES, record_id, record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import Conflict, Corrupt, InvalidInput, NotFound, Stale
+from memoranda.model.items import Item
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread
@@ -36,7 +38,7 @@ from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Trace, Traces
 from memoranda.model.values import Span
 from memoranda.ports import Records
-from memoranda.storage.decide.redaction import Redactable
+from memoranda.storage.decide.redaction import Redactable, texts_of
 
 #: What forgetting a memory takes: the fact, with the words of messages that tell it; or the record alone.
 What = Literal["fact", "record"]
@@ -172,23 +174,28 @@ class Forgetting:
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Take a part out of a message or a memory's ``data`` for good: the characters from ``start`` up to ``end``, as it is now.
+        """Take a part out of a message, a memory's ``data`` or an item for good: the characters from ``start`` up to ``end``, as it is now.
 
-        ``path`` is the JSON pointer of a string in the native form or in ``data``; without it, the part is one of a message's
+        ``path`` is the JSON pointer of a string in the native form, in ``data`` or in an item's value; without it, the part is one of a message's
         text, and the same words go from its native form, too. A field of which nothing is left is unset. What came from these words alone goes with them, as when they are forgotten.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         id = as_id(message, "message")
         first, last = as_count(start, "start"), as_count(end, "end", 1)
         if last <= first:
-            raise InvalidInput(
-                "end: it lies before start or on it; give the place after the last character", field="end"
-            )
+            fault = "end: it lies before start or on it; give the place after the last character"
+            raise InvalidInput(fault, field="end")
         held = (await self._services.engine.get(party, view, [id])).get(id)
         if not isinstance(held, Redactable):
-            raise NotFound(f"message: this view sees no message or memory {id}")
-        span = Span(start=first, end=last, path=None if path is None else as_text(path, "path"))
-        target = Target(party, view, as_actor(view), redactions=(Redaction(id, (span,), held.version),))
+            raise NotFound(f"message: this view sees no message, memory or item {id}")
+        place = None if path is None else as_text(path, "path")
+        if isinstance(held, Item) and place is None and isinstance(held.value, str):
+            place = ""
+        redactions = [Redaction(id, (Span(start=first, end=last, path=place),), held.version)]
+        if isinstance(held, Item):
+            words = texts_of(held).get(place, "")[first:last]
+            redactions += await in_earlier_values(self._services.engine, party, view, held, words)
+        target = Target(party, view, as_actor(view), redactions=tuple(redactions))
         return await self._erase(target, dry=False, backups=backups)
 
     async def _erase(self, target: Target, *, dry: bool, backups: bool) -> ErasureReceipt:

@@ -83,7 +83,7 @@ def _meets(kept: Kept, filter: Filter) -> bool:
     return (
         _meets_in_time(kept, filter)
         and _meets_facets(row, filter)
-        and row.status != "withdrawn"
+        and (row.status == "withdrawn") is filter.withdrawn
         and (filter.types is None or row.type in filter.types)
         and (filter.kinds is None or row.kind in filter.kinds)
         and (filter.kind_prefix is None or (row.kind is not None and row.kind.startswith(filter.kind_prefix)))

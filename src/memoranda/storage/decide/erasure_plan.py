@@ -8,20 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from memoranda.errors import Conflict, NotAllowed, NotFound
+from memoranda.errors import NotAllowed
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import AGED, HIDDEN, REDACTED, Actor, Line, Verb
+from memoranda.model.items import Item
+from memoranda.model.ledger import AGED, REDACTED, Line, Verb
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View
-from memoranda.model.redactions import Redaction, as_now, dump_redactions, load_redactions
+from memoranda.model.redactions import Redaction, dump_redactions
 from memoranda.model.unlisted import unlisted_of
 from memoranda.storage.damaged import Damaged
 from memoranda.storage.decide.redaction import (
     Redactable,
     Removed,
-    hidden_from,
+    is_earlier,
     quotes_left,
     removed_from,
     text_of_value,
@@ -30,13 +31,11 @@ from memoranda.storage.decide.source_lists import Lost, with_groups
 from memoranda.storage.decide.state import load_all
 from memoranda.storage.questions import (
     Aged,
-    EntriesAt,
     InThread,
     Load,
     Members,
     OtherHolders,
     RestingOn,
-    VersionOf,
 )
 from memoranda.storage.use_case import Deciding, ask
 
@@ -57,6 +56,8 @@ class ErasurePlan:
     kept_members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
     #: The messages and documents that stay without some of their words.
     removed: dict[UUID, Removed] = field(default_factory=dict)
+    #: Parts of earlier values of items, which are emptied.
+    earlier: list[Redaction] = field(default_factory=list)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
     #: The threads whose summaries are emptied; they are made anew.
@@ -91,7 +92,19 @@ class ErasurePlan:
 
     def redacted(self) -> tuple[Redaction, ...]:
         """Return the parts that records lose that stay, as places in the records as they were said."""
-        return tuple(Redaction(id, removed.spans) for id, removed in self.removed.items())
+        now = [
+            Redaction(id, one.spans, at=one.left.updated_at if isinstance(one.left, Item) else None)
+            for id, one in self.removed.items()
+        ]
+        return (*now, *(one for one in self.earlier if one.message not in self.doomed))
+
+    def takes_earlier(self, record: Record | None, redaction: Redaction) -> bool:
+        """Add a redaction of an earlier value of an item, whose earlier versions are emptied; False if it is none."""
+        if not isinstance(record, Item) or not is_earlier(record, redaction):
+            return False
+        self.earlier.append(redaction)
+        self.stripped.setdefault(record.id, record)
+        return True
 
     def losing_threads(self) -> set[UUID]:
         """Return the threads that lose a message, memory or episode by this plan."""
@@ -146,41 +159,7 @@ def plan_erasure(
             plan.unknown.append(thread.id)
         else:
             _check_own(thread, view)
-    yield from _follow(plan, {*(aged[id] for id in plan.aged if id in aged), *emptied})
-    return plan
-
-
-def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan]:
-    """Plan the erasure of what the operation at a position of the ledger has hidden."""
-    entry = next(iter((yield from ask(EntriesAt((position,))))), None)
-    if entry is None or HIDDEN not in entry.note or not (view.whole or entry.actor == actor):
-        raise NotFound(
-            f"receipt: no operation at position {position} hid anything that this view may erase; pass the receipt of forget"
-        )
-    plan = ErasurePlan()
-    records = yield from load_erasable([line.id for line in entry.lines])
-    whole = {UUID(id) for id in entry.note[HIDDEN]["records"]}
-    spans = dict(load_redactions(entry.note[HIDDEN]["parts"]))
-    for line in entry.lines:
-        record = records.get(line.id)
-        if record is None:
-            continue
-        left = as_now(spans.get(line.id, ()), record.removed) if isinstance(record, Redactable) else ()
-        if left or (line.id in whole and not record.withdrawn):
-            raise Conflict(
-                f"position {position} was undone, so nothing of it is erased; forget again to take it out"
-            )
-        if line.id in whole:
-            plan.doomed[line.id] = record
-            continue
-        if line.hash is None:
-            # It was done before: the ledger has no digest of it any more.
-            continue
-        plan.stripped[line.id] = record
-        earlier = (yield from ask(VersionOf(line.id, line.before))) if line.id in spans else None
-        if isinstance(record, Redactable) and isinstance(earlier, Redactable):
-            plan.removed[line.id] = hidden_from(record, earlier, spans[line.id])
-    yield from _follow(plan, ())
+    yield from follow(plan, {*(aged[id] for id in plan.aged if id in aged), *emptied})
     return plan
 
 
@@ -194,6 +173,8 @@ def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) ->
             plan.unknown.append(one.message)
             continue
         _check_own(record, view)
+        if plan.takes_earlier(record, one):
+            continue
         removed = removed_from(record, one)
         if removed is None:
             plan.doomed[record.id] = record
@@ -202,7 +183,7 @@ def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) ->
             plan.stripped[record.id] = removed.left
 
 
-def _follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
+def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
     """Add dependent records and covered summaries to a plan; ``aged`` are threads that lost messages by age."""
     touched = (yield from ask(RestingOn(tuple(plan.removed), damaged=True))) if plan.removed else []
     yield from _read_groups(plan, touched)
@@ -242,8 +223,8 @@ def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[L
         note[AGED] = [[thread, count] for thread, count in counts.items()]
     lines = [Line(verb, r.type, r.id, r.version, 0, erased=True) for r in own]
     lines += [Line(verb, RecordType.MESSAGE, id, 0, 0, erased=True) for id in sorted(plan.aged)]
-    if plan.removed:
-        note[REDACTED] = dump_redactions(plan.redacted())
+    if redacted := plan.redacted():
+        note[REDACTED] = dump_redactions(redacted)
     return tuple(lines), note
 
 

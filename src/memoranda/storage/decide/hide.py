@@ -1,21 +1,25 @@
-"""Decides what a forgotten statement takes out of every read, until it is erased or the operation is undone."""
+"""Decides what a forgotten statement takes out of every read, until it is erased or undone; and plans that erasure."""
 
 from __future__ import annotations
 
-from memoranda.errors import NotFound
+from uuid import UUID
+
+from memoranda.errors import Conflict, NotFound
 from memoranda.model.changes import Hide
-from memoranda.model.ledger import HIDDEN, Verb
+from memoranda.model.items import Item
+from memoranda.model.ledger import HIDDEN, Actor, Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import Grounds, ProfileDocument
-from memoranda.model.records import Record
-from memoranda.model.redactions import dump_redactions
+from memoranda.model.records import Record, View
+from memoranda.model.redactions import as_now, dump_redactions, load_redactions
 from memoranda.storage.damaged import Damaged
-from memoranda.storage.decide.erasure_plan import plan_erasure
-from memoranda.storage.decide.redaction import Removed
+from memoranda.storage.decide.erasure_plan import ErasurePlan, follow, load_erasable, plan_erasure
+from memoranda.storage.decide.redaction import Redactable, Removed, hidden_from
 from memoranda.storage.decide.source_retraction import FAULTY
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.use_case import Deciding
+from memoranda.storage.questions import EntriesAt, VersionOf
+from memoranda.storage.use_case import Deciding, ask
 
 
 def hide(state: BatchState, change: Hide) -> Deciding[None]:
@@ -44,6 +48,42 @@ def hide(state: BatchState, change: Hide) -> Deciding[None]:
     state.note[FAULTY] = ids
 
 
+def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan]:
+    """Plan the erasure of what the operation at a position of the ledger has hidden."""
+    entry = next(iter((yield from ask(EntriesAt((position,))))), None)
+    if entry is None or HIDDEN not in entry.note or not (view.whole or entry.actor == actor):
+        raise NotFound(
+            f"receipt: no operation at position {position} hid anything that this view may erase; pass the receipt of forget"
+        )
+    plan = ErasurePlan()
+    parts = list(load_redactions(entry.note[HIDDEN]["parts"]))
+    records = yield from load_erasable([line.id for line in entry.lines] + [one.message for one in parts])
+    whole = {UUID(id) for id in entry.note[HIDDEN]["records"]}
+    now = [one for one in parts if not plan.takes_earlier(records.get(one.message), one)]
+    spans = {one.message: one.spans for one in now}
+    for line in entry.lines:
+        record = records.get(line.id)
+        if record is None:
+            continue
+        left = as_now(spans.get(line.id, ()), record.removed) if isinstance(record, Redactable) else ()
+        if left or (line.id in whole and not record.withdrawn):
+            raise Conflict(
+                f"position {position} was undone, so nothing of it is erased; forget again to take it out"
+            )
+        if line.id in whole:
+            plan.doomed[line.id] = record
+            continue
+        if line.hash is None:
+            # It was done before: the ledger has no digest of it any more.
+            continue
+        plan.stripped.setdefault(line.id, record)
+        earlier = (yield from ask(VersionOf(line.id, line.before))) if line.id in spans else None
+        if isinstance(record, Redactable) and isinstance(earlier, Redactable):
+            plan.removed[line.id] = hidden_from(record, earlier, spans[line.id])
+    yield from follow(plan, ())
+    return plan
+
+
 def _as_shown(record: Record, left: Record, taken: Removed | None) -> Record | None:
     """Return a record that shows what an erasure would leave of it, but keeps its sources; None for one that shows the same."""
     if isinstance(left, Memory):
@@ -54,7 +94,7 @@ def _as_shown(record: Record, left: Record, taken: Removed | None) -> Record | N
         assert isinstance(record, ProfileDocument)
         shown = {"body": left.body, "grounds": _listed(record, left), "pinned": left.pinned}
         return record.changed(**shown)  # type: ignore[no-any-return]
-    return left if isinstance(left, (Message, Thread)) else None
+    return left if isinstance(left, (Message, Item, Thread)) else None
 
 
 def _listed(record: ProfileDocument, left: ProfileDocument) -> dict[str, Grounds]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
+
 from memoranda.errors import Conflict, LimitReached, NotAllowed, NotFound, Stale
 from memoranda.model.items import DeleteItem, Item, PutItem, RenewItem
 from memoranda.model.ledger import Verb
@@ -10,6 +13,10 @@ from memoranda.model.values import comparable, expired, micros
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import CountItems
 from memoranda.storage.use_case import Deciding, ask
+
+_TICK: Final = timedelta(microseconds=1)
+#: What stays with a value that is stored again.
+_OF_THE_VALUE: Final = ("updated_at", "agent", "trust", "removed")
 
 
 def put_item(state: BatchState, change: PutItem) -> Deciding[None]:
@@ -41,8 +48,11 @@ def put_item(state: BatchState, change: PutItem) -> Deciding[None]:
     replacing = item.changed(
         id=living.id,
         created_at=living.created_at,
-        **({"updated_at": living.updated_at, "agent": living.agent, "trust": living.trust} if same else {}),
+        # No two values have the same moment, by which a redaction knows them.
+        updated_at=max(item.updated_at, living.updated_at + _TICK),
     )
+    if same:
+        replacing = replacing.changed(**{name: getattr(living, name) for name in _OF_THE_VALUE})
     state.put(replacing, Verb.PUT)
 
 

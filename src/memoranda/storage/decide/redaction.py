@@ -10,18 +10,25 @@ from typing import Any, Final
 from uuid import UUID
 
 from memoranda.errors import InvalidInput, Stale
+from memoranda.model.items import Item
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Message
-from memoranda.model.records import Record
+from memoranda.model.records import Record, RecordType
 from memoranda.model.redactions import Redaction, as_now, as_said, cut_strings, strings_of, united
 from memoranda.model.values import Span
 from memoranda.text.similarity import coverage
 
+_PARTS: Final = {
+    RecordType.MESSAGE: "parts of messages",
+    RecordType.MEMORY: "parts of memories",
+    RecordType.ITEM: "parts of items",
+}
+_WHERE: Final = {RecordType.MESSAGE: "native form", RecordType.MEMORY: "data", RecordType.ITEM: "value"}
 _SPACE: Final = re.compile(r"\s+")
 
 
-#: Records of which parts can be taken out: of a memory, of the strings in its ``data``.
-Redactable = Message | Memory
+#: Records of which parts can be taken out: of a memory, of the strings in its ``data``; of an item, of those in its value.
+Redactable = Message | Memory | Item
 #: In a memory that holds a document, what the book itself notes beside it: the schema's name, and ids of sources.
 _BESIDE_DOCUMENT: Final = re.compile(r"/schema$|/grounds/")
 
@@ -30,6 +37,8 @@ def texts_of(record: Record) -> dict[str | None, str]:
     """Return the texts of which parts can be taken out, by JSON pointer; a message's own text has none."""
     if isinstance(record, Message):
         return {None: record.content, **dict(strings_of(record.native))}
+    if isinstance(record, Item):
+        return dict(strings_of(record.value, kept=()))
     if not isinstance(record, Memory):
         return {}
     strings = strings_of(record.data, kept=())
@@ -42,8 +51,23 @@ def without_spans(record: Redactable, spans: Collection[Span]) -> Any:
     """Return a record without some of its parts; None if nothing is left of it."""
     if isinstance(record, Message):
         return record.without_spans(spans)
-    data, removed = cut_strings(record.data, texts_of(record), united(spans), record.removed)
-    return record.changed(data=data, removed=removed)
+    name = "value" if isinstance(record, Item) else "data"
+    data, removed = cut_strings(getattr(record, name), texts_of(record), united(spans), record.removed)
+    if name == "value" and spans and _is_bare(data):
+        return None
+    return record.changed(**{name: data}, removed=removed)
+
+
+def _is_bare(value: Any) -> bool:
+    """True if nothing is left of a value but empty objects and lists."""
+    if isinstance(value, (dict, list)):
+        return all(map(_is_bare, value.values() if isinstance(value, dict) else value))
+    return value is None
+
+
+def is_earlier(record: Redactable, redaction: Redaction) -> bool:
+    """True if a redaction is of an earlier value of an item than the present one."""
+    return isinstance(record, Item) and redaction.at not in (None, record.updated_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +132,11 @@ def _check(record: Redactable, spans: Iterable[Span]) -> None:
     for one in spans:
         if one.path is None and None not in texts:
             raise InvalidInput(
-                f"path: the text of {record.type.value} {record.id} never changes; give the JSON pointer of a string in its data",
+                f"path: give the JSON pointer of a string in the {_WHERE[record.type]} of {record.type.value} {record.id}",
                 field="path",
             )
         if one.end > len(texts.get(one.path, "")):
-            form = "native form" if isinstance(record, Message) else "data"
-            where = "text" if one.path is None else f"{form} at {one.path!r}"
+            where = "text" if one.path is None else f"{_WHERE[record.type]} at {one.path!r}"
             raise InvalidInput(
                 f"spans: the {where} of {record.type.value} {record.id} has no characters {one.start} to {one.end}",
                 field="spans",
@@ -123,8 +146,13 @@ def _check(record: Redactable, spans: Iterable[Span]) -> None:
 def _in_native(message: Message, spans: Iterable[Span]) -> Iterator[Span]:
     """Yield where a message's native form has the same words, with the white space around them."""
     wanted = {message.content[one.start : one.end] for one in spans if one.path is None}
+    return places_of(wanted, strings_of(message.native))
+
+
+def places_of(wanted: Iterable[str], texts: Iterable[tuple[str | None, str]]) -> Iterator[Span]:
+    """Yield where texts have some words, with the white space around them."""
     patterns = [_pattern(words) for words in wanted if words.strip()]
-    for pointer, text in strings_of(message.native):
+    for pointer, text in texts:
         for pattern in patterns:
             for found in pattern.finditer(text):
                 yield Span(start=found.start(), end=found.end(), path=pointer)
@@ -145,9 +173,7 @@ def parts_of(removed: Iterable[Removed]) -> Counter[str]:
     """Return how many parts records lose that stay, by type."""
     counts: Counter[str] = Counter()
     for one in removed:
-        counts["parts of messages" if isinstance(one.left, Message) else "parts of memories"] += len(
-            one.spans
-        )
+        counts[_PARTS[one.left.type]] += len(one.spans)
     return counts
 
 

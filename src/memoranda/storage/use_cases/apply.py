@@ -9,7 +9,6 @@ from uuid import UUID
 
 from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.items import Item
 from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt, ReceiptItem
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
@@ -101,7 +100,7 @@ def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
         put.record
         for put in puts
         if put.before is not None
-        and isinstance(put.record, Redactable | Item)
+        and isinstance(put.record, Redactable)
         and put.before.passage_text() != put.record.passage_text()
     ]
     return (yield from new_terms(changed)) if changed else ()

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from memoranda.errors import NotFound, Stale
 from memoranda.model.changes import FINISH_FORGETTING, FORM, JobDraft
+from memoranda.model.items import Item
 from memoranda.model.ledger import (
     REDACTED,
     Actor,
@@ -33,9 +34,9 @@ from memoranda.storage.decide.erasure_plan import (
     departure,
     load_erasable,
     plan_erasure,
-    plan_hidden,
     plan_whole_erasure,
 )
+from memoranda.storage.decide.hide import plan_hidden
 from memoranda.storage.decide.redaction import parts_of
 from memoranda.storage.decide.state import Put, held_gain, item_gain
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
@@ -268,7 +269,8 @@ def _loss(
     reworded = yield from new_terms(
         one.left for one in redacted if one.left.passage_text() != one.before.passage_text()
     )
-    ids = frozenset(id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message))
+    # A message or an item loses nothing but words of its own.
+    ids = frozenset(id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message | Item))
     return _Loss(base, erased, stripped, None if whole else positions, unlinked, ids, reworded)
 
 
@@ -364,7 +366,7 @@ def erased_by(eras: Iterable[UUID], entries: Iterable[tuple[Sequence[Line], Mapp
         records |= dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE)
         # An import may bring a note that no book wrote.
         with suppress(ValueError, TypeError, AttributeError):
-            redactions += [Redaction(*one) for one in load_redactions(note.get(REDACTED, ()))]
+            redactions += load_redactions(note.get(REDACTED, ()))
     left = tuple(one for one in joined(redactions) if one.message not in records)
     return Erasures(tuple(eras), tuple(records), left)
 
@@ -372,8 +374,9 @@ def erased_by(eras: Iterable[UUID], entries: Iterable[tuple[Sequence[Line], Mapp
 def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
     """Return the targets whose erasure from a copy removes what its original has erased, as far as the copy has it."""
     owners = yield from ask(OwnersOfEras(past.eras))
-    redactions = {one.message: one for one in past.redactions if one.message not in past.records}
-    of = yield from ask(OwnersOfRecords((*past.records, *redactions)))
+    redactions = [one for one in past.redactions if one.message not in past.records]
+    changed = dict.fromkeys(one.message for one in redactions)
+    of = yield from ask(OwnersOfRecords((*past.records, *changed)))
     ids: dict[Owner, list[UUID]] = {}
     for id, owner in of.items():
         if owner not in owners:
@@ -385,8 +388,8 @@ def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
             owner,
             WHOLE,
             system,
-            tuple(id for id in some if id not in redactions),
-            redactions=tuple(redactions[id] for id in some if id in redactions),
+            tuple(id for id in some if id not in changed),
+            redactions=tuple(one for one in redactions if one.message in some),
         )
         for owner, some in ids.items()
     ]

@@ -21,6 +21,7 @@ from memoranda.model.changes import (
     SetThread,
     Undo,
 )
+from memoranda.model.items import DeleteItem
 from memoranda.model.ledger import Actor, Entry, Target
 from memoranda.model.messages import SummariseThread, ThreadStatus
 from memoranda.model.passages import Use
@@ -45,6 +46,7 @@ from memoranda.testing.builders import (
     packed,
     vectors_of,
 )
+from memoranda.testing.conformance.stores.items import a_put
 from memoranda.testing.suite import Suite
 
 
@@ -85,6 +87,10 @@ async def a_full_life(pen: Pen) -> None:
     leaving = Target(pen.owner, WHOLE, Actor("system"), said[1:2], ageing=True)
     await pen.engine.erase(leaving, pen.tick())
     await pen.write(Retract(shared, "no longer"), Retract(shared))
+    made = await pen.write(a_put(pen, "list", {"milk": [2, None]}), a_put(pen, "draft", "x", ttl=1e9))
+    bought = await pen.write(a_put(pen, "list", {"milk": 1}, audience=FOR_A), a_put(pen, "list", "none"))
+    await pen.write(Undo(bought.position))
+    await pen.write(DeleteItem(made.items[1].id))
 
 
 async def everything(engine: Engine, owner: Owner) -> tuple[Any, ...]:

@@ -34,6 +34,7 @@ from memoranda.model.changes import (
     Undo,
 )
 from memoranda.model.experience_lines import Evidence
+from memoranda.model.items import DeleteItem, PutItem
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.memories import MemoryStatus
 from memoranda.model.messages import Overflow, ThreadStatus, ToolCall, WholeCall
@@ -65,6 +66,7 @@ from memoranda.testing.builders import (
     a_thread,
     an_episode,
 )
+from memoranda.testing.conformance.stores.items import a_put
 from memoranda.testing.suite import Suite
 
 AUDIENCES = {
@@ -172,6 +174,9 @@ class VisibilitySuite(Suite):
                 DoubtEvidence(line.id, ANN, (memory,)),
             ]
             yield Written(RecordType.EXPERIENCE, name, line.id, touching)
+            put = a_put(pen, "file", f"stored for {name}", audience=audience)
+            item = (await pen.write(put)).id
+            yield Written(RecordType.ITEM, name, item, [put, DeleteItem(item)])
             for kind in (Agent, Schema):
                 named = kind(id=new_id(), owner=ANN, audience=audience, name=name)
                 await pen.write(PutNamed(named))
@@ -225,7 +230,7 @@ class VisibilitySuite(Suite):
             with refused(Stale, f"expecting {case}"):
                 await pen.write(pen.remembering("x"), expect=Expect(versions={written.id: 1}))
             for change in written.touching:
-                if owner == ANN or not isinstance(change, PatchProfile):
+                if owner == ANN or not isinstance(change, PatchProfile | PutItem):
                     with refused(NotFound, f"{type(change).__name__} of {case}"):
                         await pen.write(change)
         for written in unseen:

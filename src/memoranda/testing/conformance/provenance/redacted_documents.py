@@ -1,4 +1,4 @@
-"""Tests of redaction in documents: parts of the strings in a memory's data are taken out for good, or hidden."""
+"""Tests of redaction in documents: parts of strings in a memory's data or an item are taken out for good, or hidden."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from memoranda.errors import Conflict, InvalidInput, NotAllowed, NotFound, Stale
-from memoranda.model.changes import Hide, Undo
+from memoranda.model.changes import Hide, Import, Undo
+from memoranda.model.items import DeleteItem
 from memoranda.model.ledger import Verb
-from memoranda.model.records import EVERYONE, WHOLE
+from memoranda.model.records import EVERYONE, WHOLE, RecordType
 from memoranda.model.redactions import Redaction
-from memoranda.model.values import Span
+from memoranda.model.values import Span, new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, AT_B, FOR_A, SMALL, Follower, Pen, packed, vectors_of
 from memoranda.testing.conformance.redaction import HOME, LEFT, SAID, part, taking, target
+from memoranda.testing.conformance.stores.items import a_put
 from memoranda.testing.suite import Suite
 
 NOTES = "/document/notes"
@@ -120,3 +122,131 @@ class RedactedDocumentsSuite(Suite):
             with pytest.raises(refusal):
                 await engine.erase(asked, pen.tick())
         assert (await pen.read(trip)).version == 1
+
+    async def test_an_item_stays_without_the_words_that_are_taken_out_and_is_found_by_the_others(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        await engine.begin_set(SMALL)
+        file = (await pen.write(a_put(pen, "file", {"notes": SAID, "stops": [HOME, "Aveiro"]}))).id
+        text = (await pen.write(a_put(pen, "text", SAID))).id
+        await engine.put_vectors(SMALL, vectors_of(SMALL, file, text))
+        spans = (part(SAID, HOME, "/notes"), Span(start=0, end=len(HOME), path="/stops/0"))
+        redactions = (*taking(file, *spans), *taking(text, part(SAID, HOME, "")))
+        receipt = await engine.erase(target(pen, redactions=redactions), pen.tick())
+
+        left = await pen.read(file)
+        assert (left.value, left.version) == ({"notes": LEFT, "stops": ["Aveiro"]}, 2)
+        assert (await pen.read(text)).value == LEFT
+        assert receipt.removed["parts of items"] == 3
+        assert (receipt.redacted[0].spans, receipt.redacted[0].at) == (spans, left.updated_at)
+        rows = (await Follower(engine).follow())[EVERYONE]
+        assert [rows[id].terms for id in (file, text)] == [packed(left.passage_text()), packed(LEFT)]
+        assert {one.id for one in await engine.lacking(SMALL, 10)} == {file, text}
+        steps = await engine.history(ANN, WHOLE, file)
+        assert [(step.verb, step.record) for step in steps] == [(Verb.PUT, None), (Verb.REDACT, left)]
+        assert (await engine.verify()).faults == ()
+
+    async def test_an_item_of_which_nothing_is_left_is_erased(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        bare = (await pen.write(a_put(pen, "file", {"notes": [HOME], "more": {}}))).id
+        text = (await pen.write(a_put(pen, "text", HOME))).id
+        kept = (await pen.write(a_put(pen, "kept", {"notes": HOME, "n": 0}))).id
+        size = len(HOME)
+        places = ((bare, "/notes/0"), (text, ""), (kept, "/notes"))
+        redactions = [taking(id, Span(start=0, end=size, path=path))[0] for id, path in places]
+        receipt = await engine.erase(target(pen, redactions=redactions), pen.tick())
+        assert set(receipt.ids) == {bare, text}
+        assert (await pen.read(kept)).value == {"n": 0}
+        # The name is free.
+        await pen.write(a_put(pen, "text", "anew", expect=0))
+
+    async def test_a_redaction_knows_the_value_of_an_item_that_had_the_words(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        file = (await pen.write(a_put(pen, "file", [SAID, "x"]))).id
+        first = (await pen.read(file)).updated_at
+        await pen.write(a_put(pen, "file", [HOME, SAID]))
+        now = (await pen.read(file)).updated_at
+        earlier = Redaction(file, (part(SAID, HOME, "/0"),), at=first)
+        present = taking(file, Span(start=0, end=len(HOME), path="/0"), part(SAID, HOME, "/1"), version=2)
+        receipt = await engine.erase(target(pen, redactions=(earlier, *present)), pen.tick())
+        assert (await pen.read(file)).value == [LEFT]
+        assert {one.at: len(one.spans) for one in receipt.redacted} == {first: 1, now: 2}
+        steps = await engine.history(ANN, WHOLE, file)
+        assert [step.record is None for step in steps] == [True, True, False]
+
+        # What is stored afterwards is another value; only its earlier versions are emptied.
+        past = (await engine.erasures()).redactions
+        assert {(one.message, one.at) for one in past} == {(file, first), (file, now)}
+        await pen.write(a_put(pen, "file", [SAID, SAID]))
+        await engine.erase(target(pen, redactions=past), pen.tick())
+        assert (await pen.read(file)).value == [SAID, SAID]
+        # A copy that has an earlier value loses the words of that one.
+        copy = (await pen.write(a_put(pen, "copy", [SAID, "x"]))).id
+        then = (await pen.read(copy)).updated_at
+        later = Redaction(copy, (part(SAID, HOME, "/0"),), at=then)
+        other = Redaction(copy, (Span(start=0, end=9, path="/0"),), at=now)
+        await engine.erase(target(pen, redactions=(later, other)), pen.tick())
+        assert (await pen.read(copy)).value == [LEFT, "x"]
+        # The same value again, with other paths, or with another time to live, has the same places.
+        await pen.write(a_put(pen, "copy", [LEFT, "x"], ttl=60))
+        assert (await pen.read(copy)).removed == (part(SAID, HOME, "/0"),)
+        assert (await engine.verify()).faults == ()
+
+    async def test_an_earlier_value_loses_its_words_and_the_present_one_stays(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        changed = (await pen.write(a_put(pen, "file", SAID))).id
+        first = (await pen.read(changed)).updated_at
+        await pen.write(a_put(pen, "file", "Harmless"))
+        gone = (await pen.write(a_put(pen, "gone", SAID))).id
+        await pen.write(DeleteItem(gone))
+        theirs = (await pen.write(a_put(pen, "theirs", SAID, audience=FOR_A))).id
+        await pen.write(DeleteItem(theirs))
+        (deleted,) = await pen.scan(AT_B, types=frozenset({RecordType.ITEM}), withdrawn=True)
+        assert (deleted.id, deleted.withdrawn) == (gone, True)
+        redactions = (
+            Redaction(changed, (part(SAID, HOME, ""),), at=first),
+            *taking(gone, part(SAID, HOME, ""), version=2),
+        )
+        await engine.erase(target(pen, redactions=redactions), pen.tick())
+        assert (await pen.read(changed)).value == "Harmless"
+        for id in (changed, gone):
+            steps = await engine.history(ANN, WHOLE, id)
+            assert not any(
+                "Oslo" in str(step.record.model_dump()) for step in steps if step.record is not None
+            )
+        assert (await engine.verify()).faults == ()
+
+    async def test_hidden_words_of_an_item_come_back_by_undo_and_are_erased_whatever_was_stored_since(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        file = (await pen.write(a_put(pen, "file", SAID))).id
+        receipt = await pen.write(Hide((), taking(file, part(SAID, HOME, ""))))
+        assert (await pen.read(file)).value == LEFT
+        assert (await Follower(engine).follow())[EVERYONE][file].terms == packed(LEFT)
+        await pen.write(Undo(receipt.position))
+        assert ((await pen.read(file)).value, (await pen.read(file)).removed) == (SAID, ())
+        with pytest.raises(Conflict, match="undone"):
+            await engine.erase(target(pen, hidden=receipt.position), pen.tick())
+
+        again = await pen.write(Hide((), taking(file, part(SAID, HOME, ""), version=3)))
+        await pen.write(a_put(pen, "file", "Another"))
+        await engine.erase(target(pen, hidden=again.position), pen.tick())
+        assert (await pen.read(file)).value == "Another"
+        steps = await engine.history(ANN, WHOLE, file)
+        assert [step.record for step in steps if step.record is not None] == [await pen.read(file)]
+        assert (await engine.verify()).faults == ()
+
+    async def test_an_import_brings_no_item_back_that_was_erased_or_lost_words(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        file = (await pen.write(a_put(pen, "file", SAID))).id
+        gone = (await pen.write(a_put(pen, "gone", SAID))).id
+        held = [await pen.read(id) for id in (file, gone)]
+        await engine.erase(target(pen, gone, redactions=taking(file, part(SAID, HOME, ""))), pen.tick())
+        receipt = await pen.write(*(Import(item, packed(item.passage_text())) for item in held))
+        assert [(part.code, part.id) for part in receipt.ignored] == [("differs", file), ("erased", gone)]
+        assert (await pen.read(file)).value == LEFT
+        another = held[1].changed(id=new_id(), name="file")
+        receipt = await pen.write(Import(another, packed(another.passage_text())))
+        assert [part.code for part in receipt.ignored] == ["taken"]
