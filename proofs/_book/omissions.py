@@ -68,7 +68,13 @@ OMISSIONS: dict[str, Omission] = {
         "()",
     ),
     "data of words that are taken out": _skipping(
-        redaction.without_spans, "data=data, removed=removed", "removed=removed"
+        redaction.without_spans, "**{name: data}, removed=removed", "removed=removed"
+    ),
+    "earlier values of items": _skipping(
+        erasure_plan.ErasurePlan.takes_earlier, "self.stripped.setdefault(record.id, record)"
+    ),
+    "notes of earlier values of items": _skipping(
+        erasure_plan.ErasurePlan.takes_earlier, "self.earlier.append(redaction)"
     ),
     "earlier versions of what stays": _never("blank_versions"),
     "jobs about it": _skipping(erasure._carry_out, "yield from jobs"),

@@ -20,7 +20,7 @@ from memoranda.model.records import WHOLE, Audience, Owner, View
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span, new_id
 from proofs._book.paid import keep_answer, pay
-from proofs._book.redacting import write_documents
+from proofs._book.redacting import write_documents, write_gone_items, write_items
 from proofs._book.scanning import Marks
 
 #: Sizes of what is said, in characters: within a page, around one, and over many.
@@ -93,7 +93,7 @@ class Person:
         self.next_door: UUID = UUID(int=0)
         self._pushing: tuple[UUID, ...] = ()
 
-    def _text(self, label: str, size: int = 60) -> str:
+    def text(self, label: str, size: int = 60) -> str:
         """Return a text of about this size, full of one canary."""
         word = self.marks(label)
         return " ".join([word] * max(1, size // (len(word) + 1)))
@@ -109,7 +109,7 @@ class Person:
     async def _ground(self) -> None:
         book = self.book
         self.next_door = (await book.remember(self.neighbour, "Ben tends the garden.")).id
-        self.standing = (await book.remember(self.owner, self._text("owner memory.content", 900))).id
+        self.standing = (await book.remember(self.owner, self.text("owner memory.content", 900))).id
         self.talk = await book.thread(self.owner, name="talk", agent=self.agent, groups=[self.group])
 
     # ── (a) a memory ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -117,8 +117,8 @@ class Person:
     async def _memory(self) -> None:
         part, mark = self.parts["memory"], self.marks
         statement: dict[str, Any] = {
-            "content": self._text("memory content", 700), "key": mark("memory key"), "subject": mark("memory subject"),
-            "applies_when": self._text("memory applies_when", 5000), "data": {mark("memory data key"): mark("memory data")},
+            "content": self.text("memory content", 700), "key": mark("memory key"), "subject": mark("memory subject"),
+            "applies_when": self.text("memory applies_when", 5000), "data": {mark("memory data key"): mark("memory data")},
             "tags": [mark("memory tag")],
         }  # fmt: skip
         operation = mark("memory operation")
@@ -127,13 +127,14 @@ class Person:
         part.operations.append((operation, statement))
         await self.book.amend(self.owner, made.id, {"tags": [mark("memory tag before")]}, view="owner")
         await self.book.amend(self.owner, made.id, {"tags": []}, view="owner")
-        alone = await self.remember_again(None, content=self._text("memory derived"), sources=[made.id])
+        alone = await self.remember_again(None, content=self.text("memory derived"), sources=[made.id])
         shared = await self.remember_again(
             None, content="It rests on more than one.", sources=[made.id, self.standing]
         )
         part.derived.append(alone.id)
         part.kept.append(shared.id)
-        await self.book.retract(self.owner, alone.id, reason=self._text("memory reason"), view="owner")
+        part.ids += await write_gone_items(self, "memory")
+        await self.book.retract(self.owner, alone.id, reason=self.text("memory reason"), view="owner")
         await self._experience(part, made.id)
         await self._job(part, made.id, dead=True)
         await self.book.mark_used(self.owner, [made.id], view="owner")
@@ -152,7 +153,7 @@ class Person:
     async def _experience(self, part: Part, lesson: UUID) -> None:
         """Write one line that was learnt from the person alone, and one that was also learnt from the neighbour."""
         learnt = await self.book.experience.add(
-            "guide", "heuristics", self._text(f"{part.name} experience"), evidence={self.owner.id: [lesson]}
+            "guide", "heuristics", self.text(f"{part.name} experience"), evidence={self.owner.id: [lesson]}
         )
         also = await self.book.experience.add(
             "guide", "known_pitfalls", "Gardens need water.",
@@ -164,20 +165,20 @@ class Person:
     async def _job(self, part: Part, about: UUID, *, dead: bool = False) -> None:
         """Add a job about a record; it waits, or is dead with an error that quotes the record."""
         draft = JobDraft(
-            kind=FORM, key=str(about), payload={"text": self._text(f"{part.name} job payload", 3000)}, records=(about,),
+            kind=FORM, key=str(about), payload={"text": self.text(f"{part.name} job payload", 3000)}, records=(about,),
             delay=0.0 if dead else LATER_SECONDS,
         )  # fmt: skip
         await self._note(draft)
-        await keep_answer(self.book, self.clock(), about, self._text(f"{part.name} job kept", 3000))
+        await keep_answer(self.book, self.clock(), about, self.text(f"{part.name} job kept", 3000))
         if dead:
             leased = await self.book.engine.lease([FORM], "w", self.clock(), 60)
             assert leased is not None and leased.records == (about,)
-            await self.book.engine.fail(leased, self._text(f"{part.name} job error"), self.clock(), None)
+            await self.book.engine.fail(leased, self.text(f"{part.name} job error"), self.clock(), None)
 
     async def _profile(self, part: Part) -> None:
         """Write a profile with a pinned field that an agent tried to change; the ledger names the field."""
         field, schema = self.marks(f"{part.name} profile field"), self.marks(f"{part.name} schema")
-        fields = {field: self._text(f"{part.name} profile")}
+        fields = {field: self.text(f"{part.name} profile")}
         made = await self.book.profile.patch(
             self.owner, fields, schema=schema, audience="global", view="owner"
         )
@@ -196,9 +197,9 @@ class Person:
     async def _agents(self) -> None:
         """Let another agent draw a conclusion that only it may read when the backups are made."""
         part = self.parts["agent"]
-        made = await self.remember_again(None, content=self._text("agent content", 500))
+        made = await self.remember_again(None, content=self.text("agent content", 500))
         drawn = await self.book.remember(
-            self.owner, self._text("agent derived", 300), sources=[made.id], audience="self", agent="other"
+            self.owner, self.text("agent derived", 300), sources=[made.id], audience="self", agent="other"
         )
         part.ids, part.derived = [made.id], [drawn.id]
         await self.book.share(self.owner, made.id, Audience.of_agent("other"), view="owner")
@@ -220,10 +221,10 @@ class Person:
         part = self.parts["words"]
         part.hidden = self.rng.random() < 0.5
         talk = await self.book.thread(self.owner, name="words", agent=self.agent, groups=[self.group])
-        before, after = (self._text(f"owner words {side}", 50) for side in ("before", "after"))
+        before, after = (self.text(f"owner words {side}", 50) for side in ("before", "after"))
         drafts, places, lefts = [], [], []
         for size in SIZES[:4]:
-            words = self._text("words content", size)
+            words = self.text("words content", size)
             said, raw = f"{before}. {words} {after}.", f"{after}: {words} {before}"
             drafts.append({"role": "user", "content": said, "native": {"raw": [raw], "id": "x"}})
             places.append((len(before) + 2, len(before) + 3 + len(words)))
@@ -236,7 +237,8 @@ class Person:
         for id, (start, end) in zip(receipt.ids(), places, strict=True):
             part.redactions.append(Redaction(id, (Span(start=start, end=end),), 1))
         await self._from_words(part, talk.id, drafts, receipt.ids())
-        await write_documents(self, part, self._text("words document", 900), before)
+        for write in (write_documents, write_items):
+            await write(self, part, self.text("words document", 900), before)
 
     async def _from_words(
         self, part: Part, thread: UUID, drafts: Sequence[dict[str, Any]], said: Sequence[UUID]
@@ -244,7 +246,7 @@ class Person:
         start, end = part.redactions[0].spans[0].start, part.redactions[0].spans[0].end
         words = drafts[0]["content"][start:end].strip()
         quoting = Memory(
-            id=new_id(), owner=self.owner, content=self._text("words derived"), sources=(said[0],),
+            id=new_id(), owner=self.owner, content=self.text("words derived"), sources=(said[0],),
             quotes=(Cited(message=said[0], quote=words),), observed_at=self.clock(),
         )  # fmt: skip
         bare = Memory(
@@ -257,12 +259,12 @@ class Person:
         changes = [c.Remember(one, audience=Audience.of_agent(self.agent)) for one in (quoting, bare, both)]
         profile = {"items": [words, "The rest stays."]}
         patch = c.PatchProfile(new_id(), "Words", Audience.of_agent(self.agent), profile, sources=(said[0],))
-        summed = SummariseThread(thread, self._text("words summary", 900), len(said))
+        summed = SummariseThread(thread, self.text("words summary", 900), len(said))
         await self.book.door.write(self.owner, WHOLE, Actor("owner"), [*changes, patch, summed], request=None)
         part.derived += [quoting.id, bare.id]
         part.kept.append(both.id)
         told = await self.book.episodes.record(
-            self.owner, goal=self._text("words goal", 300), outcome="succeeded", sources=[said[0], self.standing],
+            self.owner, goal=self.text("words goal", 300), outcome="succeeded", sources=[said[0], self.standing],
             agent=self.agent, groups=[self.group],
         )  # fmt: skip
         part.derived.append(told.id)
@@ -272,17 +274,17 @@ class Person:
     async def _messages(self) -> None:
         part, mark = self.parts["messages"], self.marks
         said = [
-            {"role": "user", "content": self._text("messages content", size), "speaker": mark("messages speaker"),
-             "native": {"raw": self._text("messages native", size // 4)}}
+            {"role": "user", "content": self.text("messages content", size), "speaker": mark("messages speaker"),
+             "native": {"raw": self.text("messages native", size // 4)}}
             for size in (*SIZES, LARGEST)
         ]  # fmt: skip
-        await self.talk.append([{"role": "user", "content": self._text("owner message before", 4000)}])
+        await self.talk.append([{"role": "user", "content": self.text("owner message before", 4000)}])
         operation = mark("messages operation")
         receipt = await self.talk.append(said, operation=operation)
         part.ids = list(receipt.ids())
         part.operations.append((operation, said))
         rest = await self.talk.append(
-            [{"role": "tool", "content": self._text("owner message", size)} for size in SIZES]
+            [{"role": "tool", "content": self.text("owner message", size)} for size in SIZES]
         )
         alone = await self._derived("messages derived", [part.ids[0]])
         both = [part.ids[1], rest.id]
@@ -295,7 +297,7 @@ class Person:
 
     async def _derived(self, label: str, sources: Sequence[UUID]) -> Receipt:
         return await self.book.remember(
-            self.owner, self._text(label, 800), sources=sources, agent=self.agent, groups=[self.group]
+            self.owner, self.text(label, 800), sources=sources, agent=self.agent, groups=[self.group]
         )
 
     # ── (e) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -304,16 +306,16 @@ class Person:
         part, mark = self.parts["thread"], self.marks
         operation = mark("thread operation")
         thread = await self.book.thread(
-            self.owner, name=mark("thread name"), title=self._text("thread title", 900), tags=[mark("thread tag")],
+            self.owner, name=mark("thread name"), title=self.text("thread title", 900), tags=[mark("thread tag")],
             operation=operation, agent=self.agent, groups=[self.group],
         )  # fmt: skip
         part.ids = [thread.id]
         for round_ in range(6):
-            await thread.set(state={"step": self._text("thread state", 700 * round_)})
+            await thread.set(state={"step": self.text("thread state", 700 * round_)})
         said = await thread.append(
-            [{"role": "user", "content": self._text("thread message", s)} for s in SIZES]
+            [{"role": "user", "content": self.text("thread message", s)} for s in SIZES]
         )
-        told = await thread.remember(self._text("thread memory", 900))
+        told = await thread.remember(self.text("thread memory", 900))
         part.derived += [*said.ids(), told.id]
         both = await self.book.remember(
             self.owner, "It was also said elsewhere.", sources=[said.id, self.standing], thread=thread.id, audience="self",
@@ -321,15 +323,15 @@ class Person:
         )  # fmt: skip
         part.kept.append(both.id)
         episode = {**self._episode("thread"), "sources": [self.standing]}
-        closed = await thread.close(result={"answer": self._text("thread result", 3000)}, episode=episode)
+        closed = await thread.close(result={"answer": self.text("thread result", 3000)}, episode=episode)
         part.derived += closed.ids("episode")
         await self._job(part, said.id, dead=True)
 
     def _episode(self, name: str) -> dict[str, Any]:
         mark = self.marks
-        call = {"tool": mark(f"{name} tool"), "inputs": {"q": self._text(f"{name} tool inputs", 3000)},
-                "output": self._text(f"{name} tool output", 1800)}  # fmt: skip
-        return {"goal": self._text(f"{name} goal", 900), "summary": self._text(f"{name} summary", 6000),
+        call = {"tool": mark(f"{name} tool"), "inputs": {"q": self.text(f"{name} tool inputs", 3000)},
+                "output": self.text(f"{name} tool output", 1800)}  # fmt: skip
+        return {"goal": self.text(f"{name} goal", 900), "summary": self.text(f"{name} summary", 6000),
                 "tool_calls": [call], "outcome": "succeeded", "tags": [mark(f"{name} episode tag")]}  # fmt: skip
 
     # ── (f) all the rest ─────────────────────────────────────────────────────────────────────────────────────────
@@ -338,19 +340,20 @@ class Person:
         part, mark, book = self.parts["owner"], self.marks, self.book
         for audience in ("global", "self", "group"):
             await book.profile.patch(
-                self.owner, {mark("owner profile field"): self._text("owner profile body", 5000)}, audience=audience,
+                self.owner, {mark("owner profile field"): self.text("owner profile body", 5000)}, audience=audience,
                 schema=mark("owner schema name"), agent=self.agent, groups=[self.group],
             )  # fmt: skip
         await book.episodes.record(
             self.owner, agent=self.agent, audience="group", groups=[self.group], **self._episode("owner")
         )
-        operation, statement = mark("owner operation"), {"content": self._text("owner last memory", 400)}
+        operation, statement = mark("owner operation"), {"content": self.text("owner last memory", 400)}
         await self.remember_again(operation, **statement)
         part.operations.append((operation, statement))
         await self._experience(part, self.standing)
         await self._job(part, self.standing, dead=True)
+        await write_gone_items(self, "owner")
         await self._note(
-            JobDraft(kind="another", key="k", payload={"text": self._text("owner job of no record")})
+            JobDraft(kind="another", key="k", payload={"text": self.text("owner job of no record")})
         )
         await book.recall(self.owner, "garden", view="owner")
         await pay(book, self.clock(), self.owner, self.agent)
@@ -361,7 +364,7 @@ class Person:
         """Write small rows of the person between rows of the neighbour that will grow and move them."""
         part = self.parts["memory"]
         for _ in range(self._rows // 5):
-            small = [{"content": self._text("memory small", self.rng.randint(20, 120))} for _ in range(5)]
+            small = [{"content": self.text("memory small", self.rng.randint(20, 120))} for _ in range(5)]
             part.ids += (await self.book.remember_all(self.owner, small)).ids()
             some = [{"content": f"Ben saw bird {number}."} for number in range(5)]
             self._pushing += (await self.book.remember_all(self.neighbour, some)).ids()
@@ -372,9 +375,9 @@ class Person:
         for number in range(4):
             said = [{"role": "user", "content": "the garden grows " * (size // 17 + 1)} for size in SIZES]
             receipt = await thread.append(said)
-            await self.talk.set(state={"grown": self._text("owner thread state", self.rng.choice(SIZES))})
-            await self.talk.append("user", self._text("owner churn", self.rng.choice(SIZES)))
-            fields = {"applies_when": self._text("owner applies_when", self.rng.choice(SIZES))}
+            await self.talk.set(state={"grown": self.text("owner thread state", self.rng.choice(SIZES))})
+            await self.talk.append("user", self.text("owner churn", self.rng.choice(SIZES)))
+            fields = {"applies_when": self.text("owner applies_when", self.rng.choice(SIZES))}
             await self.book.amend(self.owner, self.standing, fields, view="owner")
             if number == 1:
                 await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), view="owner")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from memoranda import Book
 from memoranda.model import changes as c
+from memoranda.model.items import Item
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
 from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE
@@ -39,7 +41,10 @@ async def check_left(book: Book, person: Person, part: Part) -> None:
     """Raise if a record that lost words does not have exactly the others."""
     for id, left in part.left.items():
         record: Any = await book.get(person.owner, id, view="owner")
-        found = (record.content, record.native) if isinstance(record, Message) else record.data
+        if isinstance(record, Message):
+            found = (record.content, record.native)
+        else:
+            found = record.value if isinstance(record, Item) else record.data
         if found != left:
             raise AssertionError(f"{id} reads {found!r:.600}")
 
@@ -70,3 +75,45 @@ async def write_documents(person: Person, part: Part, words: str, beside: str) -
         part.left[made.id] = left
         spans = tuple(Span(start=start, end=end, path=path) for path, (start, end) in places.items())
         part.redactions.append(Redaction(made.id, spans, 1))
+
+
+async def write_items(person: Person, part: Part, words: str, beside: str) -> None:
+    """Store items that have these words in their value, or had them in an earlier one."""
+    book, owner, end = person.book, person.owner, len(words)
+    for name, value, left, path in (
+        ("now", {"a": [words, beside]}, {"a": [beside]}, "/a/0"),
+        ("a text", f"{words}{beside}", beside, ""),
+        ("earlier", [words], [beside], "/0"),
+    ):
+        operation = person.marks("words operation")
+        write = partial(book.items.put, owner, ("words",), name, value, operation=operation, view="owner")
+        id = (await write()).id
+        stored: Any = await book.get(owner, id, view="owner")
+        part.repeats.append(write)
+        part.kept.append(id)
+        part.left[id] = left
+        at = None
+        if name == "earlier":
+            await book.items.put(owner, ("words",), name, left, view="owner")
+            at = stored.updated_at
+        spans = (Span(start=0, end=end, path=path),)
+        part.redactions.append(Redaction(id, spans, None if at else 1, at))
+
+
+async def write_gone_items(person: Person, name: str) -> list[UUID]:
+    """Store items, one that changes, one that is deleted and one with a time, each full of canaries."""
+    ids = []
+    for number in range(3):
+        space = (person.marks(f"{name} item label"), "all")
+        called, ttl = person.marks(f"{name} item name"), 1e9 if number else None
+        for word in ("before", "after"):
+            value = {
+                "text": person.text(f"{name} item {word}", 2000 * number),
+                person.marks(f"{name} item field"): 1,
+            }
+            made = await person.book.items.put(
+                person.owner, space, called, value, ttl=ttl, agent=person.agent, audience="global"
+            )
+        ids.append(made.id)
+    await person.book.items.delete(person.owner, space, called, agent=person.agent)
+    return ids

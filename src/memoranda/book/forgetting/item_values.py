@@ -14,7 +14,7 @@ from memoranda.storage.decide.redaction import places_of, texts_of
 
 
 async def earlier_values(records: Records, owner: Owner, view: View, item: Item) -> Sequence[Item]:
-    """Return the version that first had each earlier value of an item, as far as the view may read it."""
+    """Return the earlier values of an item that the view may read, each in its first version."""
     steps = await records.history(owner, view, item.id)
     found: dict[datetime, Item] = {}
     for step in steps:

@@ -174,7 +174,7 @@ class Forgetting:
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Take a part out of a message, a memory's ``data`` or an item for good: the characters from ``start`` up to ``end``, as it is now.
+        """Take a part out of a message, a memory's ``data`` or an item for good: its characters from ``start`` up to ``end``.
 
         ``path`` is the JSON pointer of a string in the native form, in ``data`` or in an item's value; without it, the part is one of a message's
         text, and the same words go from its native form, too. A field of which nothing is left is unset. What came from these words alone goes with them, as when they are forgotten.

@@ -99,7 +99,7 @@ class ErasurePlan:
         return (*now, *(one for one in self.earlier if one.message not in self.doomed))
 
     def takes_earlier(self, record: Record | None, redaction: Redaction) -> bool:
-        """Add a redaction of an earlier value of an item, whose earlier versions are emptied; False if it is none."""
+        """Empty the earlier versions of an item if a redaction is of an earlier value; return False if it is of none."""
         if not isinstance(record, Item) or not is_earlier(record, redaction):
             return False
         self.earlier.append(redaction)
