@@ -24,8 +24,9 @@ from memoranda import (
     copy_sync,
     open_sync,
 )
+from memoranda.book.schema_verbs import Schemas
 from memoranda.book.services import RecordVerbs
-from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
+from memoranda.book.verbs.documents import Agents, Keys, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.engines.sqlite.engine import SqliteEngine

@@ -280,7 +280,7 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
         (book.list("ana", agent="a", groups=[1]), "groups"),  # type: ignore[list-item]
         (book.list("ana", types=5), "types"),  # type: ignore[arg-type]
         (book.list("ana", only=5), "only"),  # type: ignore[arg-type]
-        (book.list("ana", only={"colour": "red"}), "only"),  # type: ignore[arg-type]
+        (book.list("ana", only={"colour": "red"}), "only"),
         (book.list("ana", only={"statuses": ["bogus"]}), "statuses"),
         (book.forget("ana", None, view="owner"), "ids"),  # type: ignore[arg-type]
         (book.share("ana", new_id(), None), "audience"),  # type: ignore[arg-type]

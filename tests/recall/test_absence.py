@@ -45,7 +45,7 @@ async def test_for_every_reason_it_is_told_why_a_passage_is_no_hit(book: memoran
 async def test_the_conditions_that_a_passage_does_not_meet_are_named(book: memoranda.Book) -> None:
     id = (await book.remember("ana", "green tea", kind="preference", tags=["drink"])).id
     only = {"kinds": ["note"], "tags": ["drink"], "subject": "bo"}
-    hits = await book.recall("ana", "tea", only=only, types="memory", explain=id)  # type: ignore[arg-type]
+    hits = await book.recall("ana", "tea", only=only, types="memory", explain=id)
     assert hits == [] and hits.missing[0].reason == "it does not meet these conditions: kinds, subject"
 
 

@@ -31,6 +31,7 @@ from memoranda.book.forgetting.hidden_facts import Hiding
 from memoranda.book.forgetting.verbs import Forgetting
 from memoranda.book.forming_jobs import Forming
 from memoranda.book.input import (
+    Conditions,
     Only,
     Who,
     as_filter,
@@ -38,24 +39,26 @@ from memoranda.book.input import (
     as_limit,
     as_mode,
     as_names,
+    as_offset,
     as_owner,
     as_path,
     as_text,
     as_types,
-    as_vector,
     as_view,
     each,
     names_a_record,
     names_records,
 )
 from memoranda.book.items.verbs import Items
+from memoranda.book.question_input import as_vector
 from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
+from memoranda.book.schema_verbs import Schemas
 from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.background_work import BackgroundWork
 from memoranda.book.verbs.context_sources import Contexts
-from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
+from memoranda.book.verbs.documents import Agents, Keys, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.book.verbs.reads import Reads
@@ -68,7 +71,7 @@ from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import OpenThread
 from memoranda.model.messages import TaskSummary, Thread
-from memoranda.model.profiles import Agent, Key, Schema
+from memoranda.model.profiles import Agent, Key
 from memoranda.model.query import Findings, Hit, Hits
 from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
@@ -128,7 +131,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         self.items = Items(services, self.recall, finder)
         self.experience = Experience(services)
         self.agents = Agents(services, Agent)
-        self.schemas = Schemas(services, Schema)
+        self.schemas = Schemas(services, self.list)
         self.keys = Keys(services, Key)
         self.admin = Admin(engine, tenant)
         self._contexts = Contexts(services)
@@ -234,8 +237,9 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         question: str,
         *,
         limit: int = 10,
+        offset: int = 0,
         types: Iterable[str] | str | None = None,
-        only: Only | None = None,
+        only: Conditions | None = None,
         mode: str = "hybrid",
         pinned_first: bool = False,
         vector: Sequence[float] | None = None,
@@ -247,7 +251,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
         newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
         By meaning alone it is an error that there are no vectors to compare. ``vector`` is the question's, where the
-        caller has made it with the book's own embedding. ``explain`` names ids; the answer's ``missing`` says why
+        caller has made it with the book's own embedding. ``offset`` leaves out the first hits. ``explain`` names ids; the answer's ``missing`` says why
         each of them is no hit. With True it does so for the passages that come next.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
@@ -264,6 +268,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
             why_not = await record_ids(self.engine, party, view, explain, "explain")
         if only and names_records(only):
             only = await with_thread_id(self.engine, party, view, only)
+        begin, most = as_offset(offset, as_limit(limit))
         maker = self.embeddings.maker
         asked = None if vector is None else as_vector(vector, maker)
         now = self.door.clock()
@@ -273,8 +278,8 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
             party,
             view,
             question,
-            limit=as_limit(limit),
-            types=wanted,
+            limit=begin + most,
+            types=wanted if filter.types is None else filter.types,
             only=filter,
             mode=chosen,
             vectors=maker.embedding.name if maker is not None else "",
@@ -283,6 +288,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
             now=now,
         )
         found = await self.embeddings.search(find, question, asked, chosen)
+        del found[:begin]
         if self.door.secrets != "keep":
             await masked_hits(found)
         if not found:

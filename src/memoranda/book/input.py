@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from memoranda.book.items.names import as_namespace_text
-from memoranda.capabilities import MakesVectors
 from memoranda.errors import InvalidInput, NotAllowed
+from memoranda.model.conditions.data_filters import data_filter, names_data
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory, MemoryStatus
 from memoranda.model.messages import Episode, ThreadStatus
@@ -170,6 +168,13 @@ def as_limit(limit: int, most: int = 1000) -> int:
     return limit
 
 
+def as_offset(offset: int, limit: int, most: int = 1000) -> tuple[int, int]:
+    """Check how many hits are left out before a page of so many, and return both."""
+    if as_count(offset, "offset") + limit > most:
+        raise InvalidInput(f"offset: offset and limit together are at most {most}", field="offset")
+    return offset, limit
+
+
 def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[RecordType] | None:
     """Return record types, given by name."""
     if types is None:
@@ -271,26 +276,6 @@ def as_mode(mode: Any) -> str:
     return str(mode)
 
 
-def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
-    """Check the vector of a question and return it with length 1."""
-    if maker is None:
-        raise InvalidInput("vector: this book has no embedder, so vectors cannot be compared", field="vector")
-    try:
-        vector = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as exc:
-        raise InvalidInput("vector: pass numbers", field="vector") from exc
-    largest = float(np.abs(vector).max(initial=0.0))
-    if 0 < largest < np.inf:
-        # The squares of very large or very small numbers are not finite, or 0.
-        vector = vector / largest
-    length = float(np.linalg.norm(vector)) if vector.ndim == 1 and largest < np.inf else 0.0
-    if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
-        raise InvalidInput(
-            f"vector: pass {maker.embedding.dimension} finite numbers that are not all 0", field="vector"
-        )
-    return np.asarray(vector / length, dtype=np.float32)
-
-
 class Only(TypedDict, total=False):
     """Conditions on the records that are read; a missing key sets no condition."""
 
@@ -314,15 +299,22 @@ class Only(TypedDict, total=False):
     known_at: datetime | None
     #: Only pinned ones of the memories.
     pinned: bool
-    #: Of items: the namespace that they are in, or below.
-    namespace: Sequence[str] | None
     #: Recall also memories whose ``valid_to`` has passed; a list shows them anyway.
     include_ended: bool
+    #: Inserted documents of one of these schemas.
+    schema: Iterable[str] | str | None
+    #: Items in this namespace and below it, and items with one of these names.
+    namespace: Sequence[str] | None
+    name: Iterable[str] | str | None
+
+
+#: Those, and conditions on data, each under its path: ``{"data.age": {"gte": 30}}``.
+Conditions: TypeAlias = Only | Mapping[str, Any]
 
 
 def as_filter(
     types: frozenset[RecordType] | None,
-    only: Only,
+    only: Conditions,
     *,
     newest_first: bool = False,
     now: datetime | None = None,
@@ -333,9 +325,10 @@ def as_filter(
     """
     if not isinstance(only, Mapping):
         raise InvalidInput("only: pass a mapping of conditions", field="only")
-    unknown = sorted(set(only) - set(Only.__annotations__), key=str)
-    if unknown:
-        known = ", ".join(sorted(Only.__annotations__))
+    others = only.keys() - Only.__annotations__.keys()
+    data = {name: dict(only)[name] for name in others if isinstance(name, str) and names_data(name)}
+    if unknown := sorted(others - data.keys(), key=str):
+        known = ", ".join(sorted([*Only.__annotations__, "data.… (a path)"]))
         raise InvalidInput(
             f"only.{unknown[0]}: unknown condition; the conditions are {known}", field=f"only.{unknown[0]}"
         )
@@ -343,6 +336,12 @@ def as_filter(
     statuses = _words(only.get("statuses"), "statuses", _STATUSES)
     asks = [only.get(name) is not None for name in ("valid_at", "as_of", "known_at")]
     ended = as_flag(only.get("include_ended", False), "include_ended") or any(asks)
+    labels, names = only.get("namespace"), _names(only.get("name"), "name")
+    schemas = _names(only.get("schema"), "schema")
+    keys = None if keys is None else frozenset(key.strip() for key in keys)
+    if labels is not None or names is not None:
+        types = _ITEMS if types is None else types & _ITEMS
+        keys = names if keys is None or names is None else keys & names
     return Filter(
         types=types,
         current_at=None if ended or (statuses is not None and statuses - HELD) else now,
@@ -352,7 +351,9 @@ def as_filter(
         since=_moment(only.get("since"), "since"),
         until=_moment(only.get("until"), "until"),
         valid_at=_moment(only.get("valid_at"), "valid_at"),
-        keys=None if keys is None else frozenset(key.strip() for key in keys),
+        kind_prefix=None if labels is None else as_namespace_text(labels),
+        keys=keys,
+        data=data_filter(schemas, data) if data or schemas is not None else None,
         subject=_name(only.get("subject"), "subject"),
         agent=_name(only.get("agent"), "agent"),
         tags=_names(only.get("tags"), "tags"),
@@ -360,11 +361,11 @@ def as_filter(
         as_of=_moment(only.get("as_of"), "as_of"),
         known_at=_moment(only.get("known_at"), "known_at"),
         pinned=as_flag(only.get("pinned", False), "pinned"),
-        kind_prefix=None if (labels := only.get("namespace")) is None else as_namespace_text(labels),
         newest_first=newest_first,
     )
 
 
+_ITEMS = frozenset({RecordType.ITEM})
 _STATUSES = frozenset({status.value for status in MemoryStatus} | {status.value for status in ThreadStatus})
 _TRUSTS = frozenset(trust.value for trust in Trust)
 

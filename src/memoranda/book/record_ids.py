@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from memoranda.book.input import Only, as_id, names_a_record
+from memoranda.book.input import Conditions, as_id, names_a_record
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
@@ -91,7 +91,7 @@ async def with_ids(engine: Engine, owner: Owner, view: View, draft: Mapping[str,
     return found
 
 
-async def with_thread_id(engine: Engine, owner: Owner, view: View, only: Only) -> Only:
+async def with_thread_id(engine: Engine, owner: Owner, view: View, only: Conditions) -> Conditions:
     """Return the conditions of a read with the id of the thread that they name."""
     named = only.get("thread") if isinstance(only, Mapping) else None
     if not isinstance(named, str) or not names_a_record(named):

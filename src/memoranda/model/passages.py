@@ -132,6 +132,19 @@ class PassageRow(NamedTuple):
     learnt: int = 0
     #: When it stopped being active; None while it is.
     ended: int | None = None
+    #: The stored body of a record with data; empty if that is larger than ``DATA_BODY``, None if there is no data.
+    data: str | None = None
+
+
+#: The most characters of a body whose data an index keeps; larger ones are read when a filter needs them.
+DATA_BODY = 8_192
+
+
+def data_body(type_: str, body: str) -> str | None:
+    """Return the stored body of a record if it has data, as a passage row has it."""
+    if type_ != "item" and not (type_ == "memory" and '"data":' in body):
+        return None
+    return body if len(body) <= DATA_BODY else ""
 
 
 class PassageRows(Sequence[PassageRow]):

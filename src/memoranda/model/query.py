@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
+from memoranda.model.conditions.data_filters import DataFilter
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import LEFT_OUT_BECAUSE, Actor, ReceiptItem, Verb
 from memoranda.model.messages import Message
@@ -61,6 +62,8 @@ class Filter:
     withdrawn: bool = False
     #: Of memories, those that are pinned.
     pinned: bool = False
+    #: Conditions on the data of memories and items.
+    data: DataFilter | None = None
     #: Newest first instead of oldest first.
     newest_first: bool = False
 

@@ -25,6 +25,7 @@ _CALLED = {
     "trusts": "trust",
     "not_statuses": "as_of",
     "current_at": "include_ended",
+    "kind_prefix": "namespace",
 }
 
 
@@ -136,8 +137,10 @@ def _unmet(id: UUID, only: PassageFilter, field: Field) -> list[str]:
     unmet = []
     for part in fields(PassageFilter):
         condition = getattr(only, part.name)
-        if condition != part.default and part.name != "read_at":
-            admitted = field.admitted(replace(_NOTHING, **{part.name: condition}))
+        if condition == part.default or part.name == "read_at":
+            continue
+        for name, one in condition.each() if part.name == "data" else [(part.name, condition)]:
+            admitted = field.admitted(replace(_NOTHING, **{part.name: one}))
             if not np.isin(here, admitted).any():
-                unmet.append(_CALLED.get(part.name, part.name))
+                unmet.append(_CALLED.get(name, name))
     return list(dict.fromkeys(unmet))

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from memoranda.model.conditions.data_filters import DataFilter
 from memoranda.model.memories import HELD, Cardinality, Memory
 from memoranda.model.messages import Message
 from memoranda.model.passages import MOST_CITED, UNUSED, Use, cited, source_of
@@ -201,6 +202,9 @@ def conditions_of(types: frozenset[RecordType], only: Filter) -> dict[str, Any]:
     for name in Filter.__dataclass_fields__:
         value = getattr(only, name)
         if value is None or value is False or name in ("types", "current_at"):
+            continue
+        if isinstance(value, DataFilter):
+            given |= value.as_given()
             continue
         given[name] = sorted(value) if isinstance(value, frozenset) else value
     return given

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 
-from memoranda.model.passages import PassageRow, PassageRows, Shelf, ShelfDelta
+from memoranda.model.passages import PassageRow, PassageRows, Shelf, ShelfDelta, Sight
 from memoranda.model.records import Audience, Owner, View
+from memoranda.ports import Passages
+from memoranda.recall.arrays.data_columns import DataUnread
 from memoranda.recall.arrays.segments import Segment, build, join, merge
 from memoranda.recall.scoring.fields import FIELD_BYTES, Field
 from memoranda.recall.scoring.search import COMPARED
@@ -180,7 +183,24 @@ class ShelfCache:
             self._indexes.move_to_end(number)
         return True
 
-    def chosen(self, deltas: Sequence[tuple[Shelf, ShelfDelta]], pick: Pick) -> Sequence[UUID] | None:
+    async def look(
+        self, engine: Passages, owner: Owner, view: View, pick: Pick, *, bare: bool = False
+    ) -> Sight:
+        """Pick in a view's indexes if they are up to date, and read the picked records at the same moment.
+
+        If a filter needs data that is not cached, that is read first. ``bare``: without uses and sources.
+        """
+        while True:
+            unread: list[DataUnread] = []
+            choose = partial(self._chosen, pick=pick, unread=unread)
+            sight = await engine.look(owner, view, self.mark, choose, bare=bare)
+            if not unread or sight.records is None:
+                return sight
+            unread[0].learn(sight.records)
+
+    def _chosen(
+        self, deltas: Sequence[tuple[Shelf, ShelfDelta]], pick: Pick, unread: list[DataUnread]
+    ) -> Sequence[UUID] | None:
         """Pick if every index is up to date, and return the ids to read. Called in a worker thread of the engine."""
         shelves, states = [], []
         for shelf, delta in deltas:
@@ -191,7 +211,12 @@ class ShelfCache:
             states.append(index.state)
             if states[-1].mark != delta.mark:
                 return None
-        picked = pick(shelves)
+        unread.clear()
+        try:
+            picked = pick(shelves)
+        except DataUnread as exc:
+            unread.append(exc)
+            picked = list(exc.rows)
         # An index that changed meanwhile is of another moment than the records that would be read.
         return picked if unchanged(shelves, states) else None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -15,11 +16,14 @@ from memoranda.model.query import Filter, Page
 from memoranda.model.records import Owner, Record, View
 from memoranda.ports import Readable
 from memoranda.recall.arrays.columns import Numbers, PassageFilter
+from memoranda.recall.arrays.data_columns import DataUnread
 from memoranda.recall.index import Pick, ShelfCache, ShelfIndex, field_of, unchanged
 from memoranda.recall.request import listing_filter
 from memoranda.recall.scoring.fields import Field
 from memoranda.storage.filters import page_of
 from memoranda.storage.rows import cursor_of
+
+T = TypeVar("T")
 
 #: More passages than this are searched in another thread.
 _MANY = 20_000
@@ -112,16 +116,23 @@ class IndexedViews:
         # The first pass applies the deltas and the second one picks. If others wrote in between, what is cached is used.
         for _ in range(2):
             clears = self.cache.clears
-            sight = await self._engine.look(
-                owner, view, self.cache.mark, lambda deltas: self.cache.chosen(deltas, pick), bare=True
-            )
+            sight = await self.cache.look(self._engine, owner, view, pick, bare=True)
             numbers = {shelf.number for shelf, _ in sight.shelves}
             if sight.records is not None and self.cache.touch(owner, view, numbers):
                 return sight.records
             if any(delta.large for _, delta in sight.shelves):
                 return None
             shelves = await self._updated(owner, view, sight.shelves, clears)
-        return await self._engine.get(owner, view, await beside(shelves, pick))
+        picked = await self._reading_data(owner, view, lambda: beside(shelves, pick))
+        return await self._engine.get(owner, view, picked)
+
+    async def _reading_data(self, owner: Owner, view: View, work: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of ``work``, which is repeated when a filter needs data that is not cached."""
+        while True:
+            try:
+                return await work()
+            except DataUnread as exc:
+                exc.learn(await self._engine.get(owner, view, list(exc.rows)))
 
     async def _updated(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -139,10 +140,12 @@ class Recall(IndexedViews):
         deltas = await self._engine.since(owner, view, self.cache.mark)
         shelves = await self._updated(owner, view, deltas, clears)
         there = await self._engine.get(owner, view, ids)
-        field: Field | None = await self._candidates(owner, view, request, deltas, shelves, ids)
+        choose = partial(self._candidates, owner, view, request, deltas, shelves, ids)
+        field: Field | None = await self._reading_data(owner, view, choose)
         if field is None:
             request, field = request.comparable(shelves), field_of(shelves)
-        return await asyncio.to_thread(absences, ids, there, request, hits, field)
+        explain = partial(asyncio.to_thread, absences, ids, there, request, hits, field)
+        return await self._reading_data(owner, view, explain)
 
     async def _candidates(
         self,
@@ -166,20 +169,19 @@ class Recall(IndexedViews):
         # is searched as it is.
         for _ in range(2):
             clears = self.cache.clears
-            sight = await self._engine.look(
-                owner, view, self.cache.mark, lambda deltas: self.cache.chosen(deltas, request.pick)
-            )
+            sight = await self.cache.look(self._engine, owner, view, request.pick)
             numbers = {shelf.number for shelf, _ in sight.shelves}
             if sight.records is not None and self.cache.touch(owner, view, numbers):
                 return FoundRecords(request.found, sight.records, sight.uses, sight.grounds)
             shelves = await self._updated(owner, view, sight.shelves, clears)
             if any(delta.large for _, delta in sight.shelves):
                 break
-        candidates = await self._candidates(owner, view, request, sight.shelves, shelves)
+        choose = partial(self._candidates, owner, view, request, sight.shelves, shelves)
+        candidates = await self._reading_data(owner, view, choose)
         if candidates is not None:
-            await asyncio.to_thread(request.search_in, candidates)
-            return await self._read(owner, view, request)
-        await beside(shelves, request.pick)
+            await self._reading_data(owner, view, partial(asyncio.to_thread, request.search_in, candidates))
+        else:
+            await self._reading_data(owner, view, partial(beside, shelves, request.pick))
         return await self._read(owner, view, request)
 
     async def _read(self, owner: Owner, view: View, request: SearchRequest) -> FoundRecords:

@@ -380,6 +380,7 @@ def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | N
         trusts=only.trust,
         tags=only.tags,
         pinned=only.pinned,
+        data=only.data,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from memoranda.model.conditions.data_filters import DataFilter
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import COMMITMENT, PASSAGE_TYPES, Record, RecordType
@@ -38,6 +39,8 @@ class Dialect:
     tagged: str
     #: The moment at which a memory expires, from its facets.
     expiry: str
+    #: Returns the condition that a record's data meets a filter, and its parameters.
+    data: Callable[[DataFilter], tuple[str, dict[str, Any]]]
     #: Converts a list of texts to a parameter.
     texts: Callable[[list[str]], Any]
     #: Returns the condition that a record has one of these slots, and its parameters.
@@ -103,6 +106,9 @@ class Dialect:
         if filter.pinned:
             parts.append(self.pinned)
         facets, given = self._facet_conditions(filter)
+        if filter.data is not None:
+            condition, data = self.data(filter.data)
+            facets, given = [*facets, condition], given | data
         return " AND ".join([*parts, *facets]), values | given
 
     def _facet_conditions(self, filter: Filter) -> tuple[list[str], dict[str, Any]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from memoranda.book import ThreadHandle
 from memoranda.book.admin.across_owners import Admin
 from memoranda.book.items.verbs import Items
-from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
+from memoranda.book.schema_verbs import Schemas
+from memoranda.book.verbs.documents import Agents, Keys, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.sync.background_loop import Loop, SyncPart, blocking
@@ -105,6 +106,7 @@ class SyncSchemas(SyncPart):
     """The schemas of a synchronous book."""
 
     put = blocking(Schemas.put)
+    records = blocking(Schemas.records)
     get = blocking(Schemas.get)
     list = blocking(Schemas.list)
 

@@ -10,6 +10,7 @@ from memoranda.testing.conformance.background.scheduled_jobs import SchedulingSu
 from memoranda.testing.conformance.confirmations import ConfirmationSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
+from memoranda.testing.conformance.finding.data_filters import DataFilterSuite
 from memoranda.testing.conformance.finding.lists import ListSuite
 from memoranda.testing.conformance.limits import CapacitySuite, LimitSuite
 from memoranda.testing.conformance.maintenance import KeepingSuite
@@ -35,6 +36,7 @@ class StoreSuite(
     ReadingSuite,
     FilterSuite,
     ListSuite,
+    DataFilterSuite,
     OperationSuite,
     MemorySuite,
     TrustSuite,

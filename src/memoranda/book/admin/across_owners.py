@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from typing import Final
 
-from memoranda.book.input import Only, as_cursor, as_filter, as_limit, as_types
+from memoranda.book.input import Conditions, as_cursor, as_filter, as_limit, as_types
 from memoranda.errors import InvalidInput
 from memoranda.model.query import Page
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
@@ -35,7 +35,7 @@ class Admin:
         self,
         *,
         types: Iterable[str] | str | None = None,
-        only: Only | None = None,
+        only: Conditions | None = None,
         newest_first: bool = False,
         cursor: str | None = None,
         limit: int = 100,

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.book.input import (
-    Only,
+    Conditions,
     Who,
     as_actor,
     as_audience,
@@ -176,7 +176,7 @@ class Items(RecordVerbs):
         owner: str | Owner,
         namespace: Sequence[str] = (),
         *,
-        only: Only | None = None,
+        only: Conditions | None = None,
         limit: int = 100,
         offset: int = 0,
         **who: Unpack[Who],
@@ -193,27 +193,24 @@ class Items(RecordVerbs):
         question: str,
         namespace: Sequence[str] = (),
         *,
-        only: Only | None = None,
+        only: Conditions | None = None,
         limit: int = 10,
         offset: int = 0,
         mode: str = "hybrid",
         **who: Unpack[Who],
     ) -> Hits:
         """Return the items in a namespace and below it that best answer a question, as ``recall`` finds them."""
-        begin, most = as_count(offset, "offset"), as_limit(limit)
-        chosen: Only = {**(only or {}), "namespace": namespace}
-        found = await self._recall(
-            owner, question, types="item", only=chosen, limit=as_limit(begin + most), mode=mode, **who
+        chosen: Conditions = {**(only or {}), "namespace": namespace}
+        return await self._recall(
+            owner, question, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
         )
-        del found[:begin]
-        return found
 
     async def count(
         self,
         owner: str | Owner,
         namespace: Sequence[str] = (),
         *,
-        only: Only | None = None,
+        only: Conditions | None = None,
         **who: Unpack[Who],
     ) -> int:
         """Return how many items are in a namespace and below it."""
@@ -310,7 +307,7 @@ class Items(RecordVerbs):
 _MOST: Final = 10_000
 
 
-def _below(namespace: Sequence[str], only: Only | None = None) -> Filter:
+def _below(namespace: Sequence[str], only: Conditions | None = None) -> Filter:
     """Return the condition on items in a namespace and below it, and others on them."""
     return as_filter(_ITEMS, {**(only or {}), "namespace": namespace})
 

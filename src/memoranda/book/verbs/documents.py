@@ -25,7 +25,7 @@ from memoranda.book.input import (
     as_view,
 )
 from memoranda.book.services import RecordVerbs, Services
-from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
+from memoranda.book.verb_fields import AgentFields, KeyFields, StoredKeyFields, spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.bound_profiles import bound_by, keyed
@@ -347,33 +347,6 @@ class Agents(Named[Agent]):
     async def limits(self, name: str) -> Limits:
         """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
         return await self._services.forming.of_agents.limits(as_text(name, "name"))
-
-
-@spelled_out
-class Schemas(Named[Schema]):
-    """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is refused."""
-
-    async def put(
-        self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[SchemaFields]
-    ) -> Receipt:
-        """Store a schema, or replace the one of that name, which ``new`` refuses; ``parameters`` are a JSON Schema or a Pydantic class."""
-        from memoranda.formation.schemas.definitions import checked_fields  # noqa: PLC0415
-
-        kept = checked_fields(fields, as_text(name, "name"))
-        self._check_keys(kept.get("parameters", {}))
-        receipt = await self._put(name, kept, operation, new=new)
-        self._services.bound.changed()
-        return receipt
-
-    def _check_keys(self, parameters: Mapping[str, Any]) -> None:
-        """Raise ``InvalidInput`` if a field is bound to a key that no memory of this tenant may have."""
-        from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of  # noqa: PLC0415
-
-        most = self._services.door.limits.key_length
-        for field, key in keys_of(parameters).items():
-            if len(key) > most:
-                at = f"parameters/properties/{field}/{KEYWORD}"
-                raise InvalidInput(f"{at}: has {len(key)} characters; a key has at most {most}", field=at)
 
 
 @spelled_out

@@ -7,7 +7,7 @@ from typing import Unpack
 from uuid import UUID
 
 from memoranda.book.input import (
-    Only,
+    Conditions,
     Who,
     as_actor,
     as_count,
@@ -29,6 +29,7 @@ from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
 from memoranda.model.records import Owner, Record
+from memoranda.ports import Finder, Lists
 
 
 @spelled_out
@@ -36,6 +37,7 @@ class Reads:
     """The verbs of a book that read its records."""
 
     _services: Services
+    finder: Finder
 
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
         """Return one record by its id, or by your own name for it: an external id, or a thread's name."""
@@ -51,7 +53,7 @@ class Reads:
         owner: str | Owner,
         *,
         types: Iterable[str] | str | None = None,
-        only: Only | None = None,
+        only: Conditions | None = None,
         newest_first: bool = False,
         cursor: str | None = None,
         limit: int = 100,
@@ -61,7 +63,7 @@ class Reads:
         party, view = self._party(owner), as_view(who)
         chosen = await with_thread_id(self._services.engine, party, view, only or {})
         filter = as_filter(as_types(types), chosen, newest_first=newest_first)
-        page = await self._services.engine.scan(party, view, filter, as_cursor(cursor), as_limit(limit))
+        page = await self._lists(filter).scan(party, view, filter, as_cursor(cursor), as_limit(limit))
         if not page.records:
             await log_narrow_view(self._services.engine, party, view, filter, "list")
         return page
@@ -87,13 +89,14 @@ class Reads:
         owner: str | Owner,
         *,
         types: Iterable[str] | str | None = None,
-        only: Only | None = None,
+        only: Conditions | None = None,
         **who: Unpack[Who],
     ) -> int:
         """Return how many records ``list`` would return."""
         party, view, engine = self._party(owner), as_view(who), self._services.engine
         chosen = await with_thread_id(engine, party, view, only or {})
-        return await engine.count(party, view, as_filter(as_types(types), chosen))
+        filter = as_filter(as_types(types), chosen)
+        return await self._lists(filter).count(party, view, filter)
 
     async def why(
         self,
@@ -140,6 +143,10 @@ class Reads:
         by = None if view.whole else as_actor(view)
         receipt = await self._services.engine.find_operation(party, as_text(operation, "operation"), by)
         return None if receipt is None else await seen_receipt(self._services.engine, party, view, receipt)
+
+    def _lists(self, filter: Filter) -> Lists:
+        """Return the finder for conditions on data or namespaces, of which its indexes know most, and else the engine."""
+        return self.finder if filter.data is not None or filter.kind_prefix else self._services.engine
 
     def _party(self, owner: str | Owner) -> Owner:
         return as_owner(owner, self._services.tenant)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Writes
+from memoranda.model.conditions.data_filters import record_data
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
@@ -94,6 +95,7 @@ def _meets(kept: Kept, filter: Filter) -> bool:
         and (not filter.pinned or row.type != "memory" or json.loads(row.body).get("pinned", False))
         and (filter.since is None or row.at >= micros(filter.since))
         and (filter.until is None or row.at < micros(filter.until))
+        and (filter.data is None or filter.data.met_by(record_data(row.type, json.loads(row.body))))
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.model.ledger import Entry
-from memoranda.model.passages import PassageRow, Use
+from memoranda.model.passages import PassageRow, Use, data_body
 from memoranda.model.records import Audience, Owner, Record, View, owner_digest_parts
 from memoranda.model.values import keyed, new_id
 from memoranda.model.vectors import Embedding
@@ -135,7 +135,7 @@ class Kept:
         row = self.now.row
         return PassageRow(
             row.id, row.type, row.kind, row.status, row.thread, row.seq, row.at, row.valid_from, row.valid_to,
-            self.terms or b"", self.vectors.get(active or ""), row.facets, self.learnt, self.ended,
+            self.terms or b"", self.vectors.get(active or ""), row.facets, self.learnt, self.ended, data_body(row.type, row.body),
         )  # fmt: skip
 
 

@@ -510,7 +510,8 @@ ORDER BY v.version
 -- LIMIT 1 forces one index look-up a row: a free join is quadratic while the server has no statistics of the owner's rows.
 -- name: passages_since
 SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets,
-    r.learnt, r.ended
+    r.learnt, r.ended, CASE WHEN r.type = 'item' OR r.type = 'memory' AND position('"data":' IN r.body) > 0
+        THEN CASE WHEN length(r.body) <= 8192 THEN r.body ELSE '' END END
 FROM records AS r
 CROSS JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t
 LEFT JOIN LATERAL (

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
+from memoranda.engines.postgres.data_conditions import data_condition
 from memoranda.engines.postgres.server.session import Answers, Row, Session
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
@@ -52,6 +53,7 @@ DIALECT = Dialect(
         "r.id IN (SELECT l.record FROM links AS l WHERE l.owner = r.owner AND l.source = ANY(:sources::bytea[]))",
         {"sources": sources},
     ),
+    data=data_condition,
 )
 
 

@@ -315,7 +315,8 @@ WHERE r.id = ? ORDER BY v.version
 
 -- name: passages_since
 SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets,
-    r.learnt, r.ended
+    r.learnt, r.ended, CASE WHEN r.type = 'item' OR r.type = 'memory' AND instr(r.body, '"data":') > 0
+        THEN CASE WHEN length(r.body) <= 8192 THEN r.body ELSE '' END END
 FROM records AS r JOIN terms AS t ON t.record = r.no
 LEFT JOIN vectors AS v ON v.place = ((SELECT no FROM vector_sets WHERE active = 1) << 40) + r.no
 WHERE r.shelf = ? AND r.mark > ? AND r.mark > 0 ORDER BY r.mark

@@ -65,6 +65,7 @@ DIALECT = Dialect(
     texts=json.dumps,
     slots=_slots,
     citing=_citing,
+    data=lambda only: ("meets_data(r.type, r.body, :of_data)", {"of_data": only.spelled()}),
 )
 
 

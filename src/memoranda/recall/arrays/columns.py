@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import Corrupt
+from memoranda.model.conditions.data_filters import DataFilter
 from memoranda.text.terms import query_groups
 
 Numbers = NDArray[np.int64]
@@ -138,6 +139,7 @@ class PassageFilter:
     tags: frozenset[str] | None = None
     #: Only pinned ones of the memories; other types are not affected.
     pinned: bool = False
+    data: DataFilter | None = None
 
 
 @dataclass(frozen=True, slots=True)

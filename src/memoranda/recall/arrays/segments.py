@@ -8,15 +8,18 @@ from functools import cached_property, reduce
 from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import Corrupt
+from memoranda.model.conditions.data_filters import DataFilter
 from memoranda.model.passages import PassageRow, PassageRows
 from memoranda.model.records import COMMITMENT
 from memoranda.recall.arrays.columns import Column, Facets, Kept, Mask, Numbers, PassageFilter, Series
 from memoranda.recall.arrays.cosines import Vectors
+from memoranda.recall.arrays.data_columns import DataColumn
 
 #: A segment is not merged while it is this many times larger than all later ones together.
 MERGE_RATIO = 4
@@ -50,6 +53,8 @@ class Segment:
     places: Numbers
     columns: Mapping[str, Column]
     series: Mapping[str, Series]
+    #: None if no row has data.
+    data: DataColumn | None
     vectors: Vectors | None
     #: The sum of the living rows' vectors, and their number.
     vector_sum: NDArray[np.float64]
@@ -133,7 +138,8 @@ class Segment:
         columns = sum(column.nbytes() for column in self.columns.values())
         series = sum(one.numbers.nbytes for one in self.series.values())
         vectors = 0 if self.vectors is None else self.vectors.nbytes(wide=wide)
-        size = sum(array.nbytes for array in arrays) + self.counts.nbytes + mask
+        data = 0 if self.data is None else self.data.nbytes
+        size = data + sum(array.nbytes for array in arrays) + self.counts.nbytes + mask
         return size + columns + series + vectors + _SEGMENT_BYTES
 
 
@@ -174,6 +180,15 @@ def _masks(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
         others = types.within(types.values.keys() - {"memory"})
         yield None if others is None else others | pinned
     yield from _in_time(segment, only)
+    if only.data is not None:
+        yield _in_data(segment, only.data)
+
+
+def _in_data(segment: Segment, only: DataFilter) -> Mask:
+    if segment.data is None:
+        return np.zeros(len(segment.ids), dtype=np.bool_)
+    ids = segment.ids.view("V16")
+    return segment.data.within(only, lambda row: UUID(bytes=ids[row].tobytes()), segment.mask)
 
 
 def _in_time(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
@@ -247,6 +262,7 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
             "ended": _moments(column("ended"), missing=FOREVER),
             "kin": Series.of(_kin(packed, column("type"))),
         },
+        data=DataColumn.of(column("type"), column("data")),
         vectors=Vectors.of(column("vector")),
         hashes=hashes.astype(np.uint64, copy=False),
         rows=np.repeat(np.arange(len(rows), dtype=np.int32), terms),
@@ -301,6 +317,7 @@ def join(segments: Sequence[Segment]) -> Segment:
             name: Column.joined([one.columns[name] for one in segments], kept) for name in first.columns
         },
         series={name: Series.joined([one.series[name] for one in segments], kept) for name in first.series},
+        data=DataColumn.joined([one.data for one in segments], kept, [len(one.ids) for one in segments]),
         vectors=Vectors.joined([(segment.vectors, keep, segment.living) for segment, keep in pairs]),
         hashes=np.concatenate(hashes),
         rows=np.concatenate(rows),
@@ -315,6 +332,7 @@ def _assembled(
     places: Numbers,
     columns: Mapping[str, Column],
     series: Mapping[str, Series],
+    data: DataColumn | None,
     vectors: Vectors | None,
     hashes: NDArray[np.uint64],
     rows: NDArray[np.int32],
@@ -331,6 +349,7 @@ def _assembled(
         places=places,
         columns=columns,
         series=series,
+        data=data,
         vectors=vectors,
         vector_sum=np.zeros(0) if vectors is None else vectors.sum_of(slice(None)),
         with_vector=0 if vectors is None else int(vectors.present.sum()),

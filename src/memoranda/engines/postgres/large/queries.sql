@@ -123,7 +123,9 @@ CROSS JOIN LATERAL (
     WHERE r.owner = o.owner AND r.id = ANY(:ids::bytea[]) AND r.shelf = ANY(o.shelves) AND r.mark > 0 OFFSET 0) AS h
 
 -- name: passages_numbered
-SELECT id, type, kind, status, thread, seq, at, valid_from, valid_to, facets, learnt, ended, no
+SELECT id, type, kind, status, thread, seq, at, valid_from, valid_to, facets, learnt, ended,
+    CASE WHEN type = 'item' OR type = 'memory' AND position('"data":' IN body) > 0
+        THEN CASE WHEN length(body) <= 8192 THEN body ELSE '' END END, no
 FROM records WHERE owner = ? AND no = ANY(?::bigint[])
 
 -- name: terms_numbered

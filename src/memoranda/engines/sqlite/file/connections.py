@@ -18,6 +18,7 @@ from typing import Any
 
 from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy, is_undecodable
 from memoranda.errors import StorageError, VersionMismatch
+from memoranda.model.conditions.data_filters import body_meets
 from memoranda.model.records import Audience
 from memoranda.storage.sql_files import named_statements
 from memoranda.storage.use_case import OwnerBase, Question, Write
@@ -111,6 +112,7 @@ class Connector:
         try:
             _set(connection, "temp_store=MEMORY", "mmap_size=0", "cell_size_check=ON", "trusted_schema=OFF")
             _set(connection, f"cache_size=-{CACHE_KIBIBYTES}")
+            connection.create_function("meets_data", 3, body_meets, deterministic=True)
         except BaseException:
             connection.close()
             raise
