@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, Stale
 from memoranda.model.messages import Message
 from memoranda.model.query import Page
 
@@ -73,3 +73,21 @@ async def test_feedback_is_stored_with_who_gave_it_and_what_it_is_about(book: me
     for field, given in wrong:
         with pytest.raises(InvalidInput, match=field if field != "by" else "speaker"):
             await thread.feedback(**given)
+
+
+async def test_a_turn_and_the_state_of_the_work_are_stored_in_one_operation(book: memoranda.Book) -> None:
+    thread, lock = await book.thread("ann", name="task"), await book.thread("ann", name="lock")
+    said = [{"role": "user", "content": "Book a table"}]
+    await thread.append(said, state={"step": 1}, expect={thread.id: 1, lock.id: 1}, operation="first")
+    again = await thread.append(said, state={"step": 1}, expect={thread.id: 1, lock.id: 1}, operation="first")
+    assert again.repeated
+    await lock.set(state={"held": True}, expect={lock.id: 1, thread.id: 2})
+    for expect in ({thread.id: 1}, {thread.id: 2, lock.id: 1}):
+        with pytest.raises(Stale):
+            await thread.append("user", "At eight", state={"step": 2}, expect=expect)
+        with pytest.raises(Stale):
+            await thread.set(state={"step": 2}, expect=expect)
+    assert (await thread.get()).state == {"step": 1}
+    assert len((await thread.messages()).records) == 1
+    with pytest.raises(InvalidInput):
+        await thread.append("user", "At eight", expect=2)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from memoranda.book.input import (
     as_cursor,
     as_limit,
     as_text,
+    as_versions,
     as_wait,
     each,
     episode_of,
@@ -55,6 +56,8 @@ class ThreadHandle:
         *,
         operation: str | None = None,
         expect_last: int | None = None,
+        state: Mapping[str, Any] | None = None,
+        expect: Mapping[UUID, int] | None = None,
         wait_for: WaitFor = "stored",
         **fields: Unpack[MessageFields],
     ) -> Receipt:
@@ -62,21 +65,27 @@ class ThreadHandle:
 
         Messages of OpenAI's chat API are taken as they are: texts of list content are joined and other parts only named,
         ``name`` is the speaker, ``developer`` is a system role, and tool calls with their ids are kept in ``native``.
-        ``expect_last`` names the place of the last message that the caller has read; ``wait_for="embedded"`` makes
+        ``expect_last`` names the place of the last message that the caller has read, and ``expect`` the versions of records,
+        such as this thread's. ``state`` sets the thread's state in the same operation. ``wait_for="embedded"`` makes
         the vectors of these messages before it returns.
         """
         waiting = as_wait(wait_for)
         drafts = drafts_in(role_or_messages, content, fields)
         received = self._services.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
+        versions = as_versions(expect or {})
+        last = {} if expect_last is None else {self.id: expect_last}
+        setting = [] if state is None else [SetThread(self.id, {"state": state})]
+        # A field that is not given is no part of the request, so requests of before have the same digest.
+        added = [state, _listed(versions)] if versions or setting else []
         receipt = await (await self._services.door_for(self._view)).write(
             self.owner,
             self._view,
             as_actor(self._view),
-            [Append(self.id, tuple(messages))],
-            request=["append", str(self.id), drafts, expect_last],
+            [Append(self.id, tuple(messages)), *setting],
+            request=["append", str(self.id), drafts, expect_last, *added],
             operation=operation,
-            expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
+            expect=Expect(versions=versions, last=last),
             jobs=await self._services.forming.jobs(self._agent, self.id),
         )
         return await self._services.embeddings.reached(receipt, waiting)
@@ -209,17 +218,32 @@ class ThreadHandle:
         return await self._services.summarise(self.owner, self.id)
 
     async def set(
-        self, *, operation: str | None = None, expect: int | None = None, **fields: Unpack[ThreadFields]
+        self,
+        *,
+        operation: str | None = None,
+        expect: int | Mapping[UUID, int] | None = None,
+        **fields: Unpack[ThreadFields],
     ) -> Receipt:
-        """Set the thread's title, status, state, result or tags; ``expect`` names the version that the caller has read."""
+        """Set the thread's title, status, state, result or tags.
+
+        ``expect`` names the version of the thread that the caller has read, or the versions of several records by their ids.
+        """
+        versions = as_versions(expect if isinstance(expect, Mapping) else {})
+        if expect is not None and not isinstance(expect, Mapping):
+            versions = {self.id: expect}
         return await self._services.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
             [SetThread(self.id, dict(fields))],
-            request=["set", str(self.id), fields, expect],
+            request=[
+                "set",
+                str(self.id),
+                fields,
+                _listed(versions) if isinstance(expect, Mapping) else expect,
+            ],
             operation=operation,
-            expect=Expect() if expect is None else Expect(versions={self.id: expect}),
+            expect=Expect(versions=versions),
             jobs=await self._services.forming.now(self._agent, self.id)
             if fields.get("status") in FINISHED
             else (),
@@ -322,6 +346,10 @@ class ThreadHandle:
             request=["due", str(self.id)],
             jobs=jobs,
         )
+
+
+def _listed(versions: Mapping[UUID, int]) -> dict[str, int]:
+    return {str(id): version for id, version in versions.items()}
 
 
 async def taken_up(services: Services, owner: Owner, id: UUID, view: View) -> ThreadHandle:

@@ -232,6 +232,23 @@ class ThreadSuite(Suite):
         await pen.write(pen.saying(thread, "two"), expect=Expect(last={thread: 1}))
         assert len(await pen.scan(types=MESSAGE)) == 2
 
+    async def test_messages_and_state_are_stored_together_or_not_at_all(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread, other = await pen.open(), await pen.open()
+        both = (pen.saying(thread, "one"), SetThread(thread, {"state": {"head": 1}}))
+        await pen.write(*both, expect=Expect(versions={thread: 1, other: 1}, last={thread: 0}))
+        later = (pen.saying(thread, "two"), SetThread(thread, {"state": {"head": 2}}))
+        for stale in (
+            Expect(versions={thread: 1}),
+            Expect(versions={thread: 2, other: 2}),
+            Expect(versions={thread: 2}, last={thread: 0}),
+        ):
+            with pytest.raises(Stale):
+                await pen.write(*later, expect=stale)
+        held = await pen.read(thread)
+        assert (held.state, held.version) == ({"head": 1}, 2)
+        assert len(await pen.scan(types=MESSAGE)) == 1
+
     async def test_an_expectation_tells_nothing_of_a_thread_that_the_view_does_not_see(
         self, engine: Engine
     ) -> None:
