@@ -75,7 +75,7 @@ class User(BaseModel):
     async def load(cls, book: Book, id: str, agent: str) -> User:
         """Read a user's profile and memories."""
         only = {"statuses": ["active"]}
-        page = await book.list(id, types="memory", only=only, agent=agent, limit=500)  # type: ignore[arg-type]
+        page = await book.list(id, types="memory", only=only, agent=agent, limit=500)
         documents = [
             one.data["document"]
             for one in page.records
@@ -116,6 +116,8 @@ class Agent(BaseModel):
     async def load(cls, book: Book, name: str) -> Agent:
         """Read an agent with its experience."""
         held = await book.agents.get(name)
+        if held is None:
+            return cls(name=name)
         lines: dict[str, list[str]] = {}
         for one in await book.experience.list(name):
             lines.setdefault(str(one.field), []).append(one.line)
@@ -183,9 +185,8 @@ def assist(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     """Recommend what the system prompt and the conversation speak for."""
     told = [str(getattr(part, "content", "")) for one in messages for part in one.parts]
     wish = re.findall(r"(\w+) movies", " ".join(told))
-    return ModelResponse(
-        [TextPart(f"How about {'an ' + wish[-1] + ' movie' if wish else 'a romantic comedy'}?")]
-    )
+    film = f"{wish[-1]} movie" if wish else "romantic comedy"
+    return ModelResponse([TextPart(f"How about this {film}?")])
 
 
 def remember(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

@@ -43,6 +43,32 @@ def test_the_support_agent_does_not_try_again_what_failed(tmp_path: Path) -> Non
     assert done.stdout.endswith("failed: restart_router\nsucceeded: no tools\n")
 
 
+def test_the_applications_own_models_carry_over_what_another_process_learnt(tmp_path: Path) -> None:
+    def task(*prompts: str) -> tuple[str, str]:
+        """Run one task in a process of its own; return what its prompt told, and the last answer."""
+        done = run("learning_agent.py", tmp_path, str(tmp_path / "book.db"), *prompts)
+        assert done.returncode == 0, done.stderr
+        told, _, rest = done.stdout.partition("> ")
+        *talk, ended = rest.splitlines()
+        assert told.startswith("created: <agent_experience>")
+        assert ended == f"completed: {2 * len(prompts)} messages"
+        return told, talk[-1]
+
+    told, answer = task("Recommend me a movie", "I prefer romance movies", "Another one, please")
+    assert "<memories>" not in told and "<user_profile>" not in told
+    assert answer == "How about this romance movie?"
+    told, _ = task("I prefer action movies")
+    assert '"interests":["romance movies"]' in told
+    assert '"category":"preference","content":"Prefers romance movies"' in told
+    assert '"heuristics":["Ask for the kind of movie before proposing one."]' in told
+    told, answer = task("Recommend me a movie")
+    # The memory was superseded, the profile was added to, and the lesson is there once.
+    assert "Prefers action movies" in told and "Prefers romance movies" not in told
+    assert '"interests":["romance movies","action movies"]' in told
+    assert told.count("Ask for the kind of movie") == 1
+    assert answer == "How about this action movie?"
+
+
 @pytest.mark.parametrize("name", [(), ("anthropic:claude-sonnet-4-5",), ("nobody:nothing",)])
 def test_without_a_key_or_a_client_the_example_says_what_is_missing(
     tmp_path: Path, name: tuple[str, ...]
