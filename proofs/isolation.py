@@ -23,6 +23,7 @@ from proofs._book.opening import without_syncs, without_threads
 from proofs._book.reads import READS
 from proofs._book.recalls import RECALLS
 from proofs._book.session import Session
+from proofs._book.storing import STORING
 from proofs._book.works import WORKS
 from proofs._book.writes import WRITES
 from proofs._moving.carrying import Unlike, carried
@@ -49,6 +50,7 @@ _TRIES: dict[Try, float] = {
     **LABOURS,
     **ARRIVALS,
     **ACCOUNTS,
+    **STORING,
 }
 
 

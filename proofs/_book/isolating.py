@@ -16,6 +16,7 @@ from memoranda.model.records import Audience
 from memoranda.recall.arrays import columns, segments
 from memoranda.storage.decide import (
     erasure_plan,
+    item_changes,
     memory_changes,
     other_changes,
     protection,
@@ -25,7 +26,7 @@ from memoranda.storage.decide import (
 )
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_cases import history
-from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
+from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, storing, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
 
@@ -55,6 +56,8 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (thread_changes.record_episode, f"change.audience is not None and {_UNSEEN}", "False"),
     (thread_changes.record_episode, "not change.audience.within(audience, state.batch.view)", "False"),
     (other_changes.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
+    (item_changes.put_item, "not item.audience.readable_by(batch.view)", "False"),
+    (segments._masks, "one.startswith(only.kind_prefix)", "True"),
     (state.refuse_old_era, "wanted is not None and wanted != era", "False"),
     (undo._check, "not record.audience.readable_by(state.batch.view)", "False"),
     (erasure_plan.plan_erasure, " or not record.audience.readable_by(view)", ""),
@@ -189,6 +192,8 @@ OFF_THE_PATH: dict[str, str] = {
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
     **dict.fromkeys(("unlink_one", "members", "members_among"), _UNLISTED),
     **dict.fromkeys(("version_pieces", "link_pieces", "vector_pieces"), _GROUPED),
+    "job_of": "asked only with the id of a thread that was found as the owner's own; every engine's suite has two owners there",
+    "count_expired_items": "asked only at the limit of items, which no try reaches; every engine's suite has two owners there",
     "count_own": "asked only at an agent's limit, which no try reaches; every engine's suite has two owners there",
     "own_memories": "what it finds is loaded as the owner's own, and no try reaches an agent's limit",
     "record_pieces: s.owner = r.owner": "a shelf's number is given out once in a book",
@@ -257,6 +262,9 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     writes.supersede: ("storage.decide.memory_changes._obstacle",),
     writes.share: ("gone_since", "mark_record", "storage.decide.memory_changes.change_audience", "model.records.Audience.within"),
     writes.amend: ("version_of", "gone_since"),
+    storing.put: ("storage.decide.item_changes", "holders: r.owner"),
+    storing.get: ("scan_citing",),
+    storing.list_: ("newest_passages", "count_kinds", "recall.arrays.segments._masks: one."),
     conversing.undo: ("version_of", "holders: r.slot", "positions_touching", "entry_at", "storage.decide.undo", "keep_version"),
     conversing.undo_what_an_agent_learnt_from: ("positions_touching",),
     conversing.append: ("storage.decide.state.BatchState.end_of",),

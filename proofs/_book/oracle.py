@@ -40,6 +40,8 @@ class Known:
     agent: str | None = None
     key: str | None = None
     run: str | None = None
+    #: Of an item.
+    name: str | None = None
     #: The owner that a key opens.
     opens: Owner | None = None
     sources: tuple[UUID, ...] = ()
@@ -62,7 +64,7 @@ class Known:
     @property
     def found_by_words(self) -> bool:
         """Return True if recall may return it when no status is asked for."""
-        return self.type in ("message", "memory", "episode") and self.status in (None, "active")
+        return self.type in ("message", "memory", "episode", "item") and self.status in (None, "active")
 
 
 @dataclass(slots=True)
@@ -131,6 +133,7 @@ class Oracle:
         known.audience, known.version = row.audience, row.version
         known.status, known.kind, known.thread = row.status, row.kind, row.thread
         known.agent, known.key = body.get("agent"), body.get("key")
+        known.name = body.get("name")
         known.opens = Owner(**body["opens"]) if "opens" in body else None
         known.sources = tuple(map(UUID, _sources(body)))
         known.words = canaries_in(row.text)

@@ -270,7 +270,7 @@ class Session:
         if came - acting:
             raise Leak(f"rows came to stand for {came - acting}, who did nothing")
         if miscounted := self.truth.miscounted():
-            raise Leak(f"{miscounted} hold more or fewer memories than are counted")
+            raise Leak(f"{miscounted} hold more or fewer memories or items than are counted")
         self._compare_acting()
 
     def _compare_acting(self) -> None:

@@ -39,7 +39,7 @@ FROM records AS r LEFT JOIN owners AS o ON o.no = r.owner LEFT JOIN shelves AS s
 
 #: Every table's rows with the number of the owner that they belong to.
 _TABLES = {
-    "owners": "SELECT no, tenant, kind, id, era, position, held, erased_at FROM owners",
+    "owners": "SELECT no, tenant, kind, id, era, position, held, items, erased_at FROM owners",
     "shelves": "SELECT owner, no, audience, agent, groups, mark FROM shelves",
     "shelf_groups": "SELECT s.owner, g.* FROM shelf_groups AS g LEFT JOIN shelves AS s ON s.no = g.shelf",
     "records": "SELECT owner, no, id, shelf, type, version, position, seq, slot, thread, status, kind, mark, run, hash FROM records",
@@ -171,9 +171,11 @@ class Truth:
         return self._connection.execute(query).fetchall()
 
     def miscounted(self) -> list[tuple[str, ...]]:
-        """The living owners whose count of held memories is not what they hold."""
-        query = """SELECT o.tenant, o.kind, o.id FROM owners AS o WHERE o.erased_at IS NULL AND o.held <> (
-            SELECT count(*) FROM records AS r WHERE r.owner = o.no AND r.type = 'memory' AND r.status = 'active')"""
+        """The living owners whose count of held memories, or of items, is not what they hold."""
+        query = """SELECT o.tenant, o.kind, o.id FROM owners AS o WHERE o.erased_at IS NULL AND (o.held <> (
+            SELECT count(*) FROM records AS r WHERE r.owner = o.no AND r.type = 'memory' AND r.status = 'active')
+            OR o.items <> (SELECT count(*) FROM records AS r
+            WHERE r.owner = o.no AND r.type = 'item' AND r.status IS NOT 'withdrawn'))"""
         return self._connection.execute(query).fetchall()
 
     def lacking_vectors(self) -> list[tuple[str, int, int, int]]:
