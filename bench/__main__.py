@@ -17,6 +17,7 @@ from typing import Any
 from bench import (
     contexts,
     crowding,
+    data_filtering,
     embedding,
     filtering,
     holding,
@@ -29,13 +30,20 @@ from bench import (
 )
 from bench.figures import FULL, QUICK, Place, Row, table
 
+
+def _filters(place: Place) -> Iterator[Row]:
+    """Measure conditions of both sorts: on a record's own fields, and on its data."""
+    yield from filtering.filters(place)
+    yield from data_filtering.data_filters(place)
+
+
 MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "append": writing.append,
     "batches": writing.batches,
     "remember": writing.remember,
     "recall": recalling.recall,
     "owners": crowding.owners,
-    "filters": filtering.filters,
+    "filters": _filters,
     "context": contexts.context,
     "embedding": embedding.embedding,
     "open": holding.opening,

@@ -14,6 +14,7 @@ import bench.__main__ as bench_main
 import memoranda
 from bench import against, embedding
 from bench.__main__ import MEASUREMENTS, main, measure
+from bench.data_filtering import CONDITIONS
 from bench.figures import TINY, Place, Row, table
 from bench.filtering import conditions, make_mixed
 from bench.standin import StandIn
@@ -45,6 +46,11 @@ ROWS = {
         *(f"  {name}, a multiple" for name in "type kind status key subject thread agent tags".split()),
         *(f"  {name}, a multiple" for name in "time trust valid_at as_of known_at".split()),
         "type, kind, agent, tags, trust, time, known_at, a multiple",
+        *(
+            f"  {verb}, {name}, a multiple"
+            for verb in ("recall of ten hits", "list of a hundred", "count")
+            for name in CONDITIONS
+        ),
     ],
     "context": [
         "recall: warm, 200 passages",
