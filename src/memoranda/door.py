@@ -14,7 +14,7 @@ from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
 from memoranda.model.items import Item, path_fault
 from memoranda.model.ledger import Actor, Receipt
-from memoranda.model.memories import SOURCES, Memory
+from memoranda.model.memories import SOURCES, Memory, searched_text
 from memoranda.model.messages import Episode, Message, SummariseThread, Thread
 from memoranda.model.records import Limits, Owner, Record, View
 from memoranda.model.values import NAME_LENGTH, canonical, json_text, request_digest, text_fault
@@ -231,7 +231,7 @@ def _check_operation(operation: object) -> None:
 
 def pack_terms(record: Record) -> bytes | None:
     """Return the packed search terms of a record; None if it is not a passage."""
-    text = record.passage_text()
+    text = searched_text(record)
     return None if text is None else pack_text(text)
 
 

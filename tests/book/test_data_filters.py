@@ -154,14 +154,35 @@ async def test_the_documents_of_a_schema_are_listed_with_conditions_in_pages():
             await book.schemas.records("Trip", "ana", only=7)  # type: ignore[arg-type]
 
 
-async def test_inserted_documents_are_recalled_by_their_words_and_placed_in_contexts():
+async def test_inserted_documents_are_recalled_by_their_texts_and_placed_in_contexts():
     async with memoranda.open("memory://", embed=None) as book:
-        data = {"schema": "Trip", "document": {"town": "Lisbon", "days": 3}}
-        trip = await book.remember("ana", "Wants to go to Lisbon for three days", data=data)
-        await book.remember("ana", "Likes chess")
-        hits = await book.recall("ana", "which town: Lisbon?", only={"schema": "Trip"})
+        document = {
+            "town": "Lisbon",
+            "days": 3,
+            "hotel": {"its_name": "Casa Azul"},
+            "paid": True,
+            "with": ["Jo", "Al"],
+        }
+        data = {"schema": "Trip", "document": document}
+        trip = await book.remember("ana", "Wants to go to Lisbon for 3 days", data=data)
+        plain = await book.remember("ana", "Likes chess", data={"hotel": "Casa Azul"})
+        hits = await book.recall("ana", "Casa Azul?", only={"schema": "Trip"}, explain=[plain.id])
         assert [hit.id for hit in hits] == [trip.id] and hits[0].conditions["schema"] == ["Trip"]
-        assert "Lisbon for three days" in (await book.context("ana", "When is the trip to Lisbon?")).text
+        assert [hit.id for hit in await book.recall("ana", "Casa Azul")] == [trip.id]
+        assert hits[0].text == "Wants to go to Lisbon for 3 days"
+        context = await book.context("ana", "Where is the hotel?")
+        assert "Wants to go to Lisbon for 3 days (its name: Casa Azul; with: Jo; with: Al)" in context.text
+        # After a rebuild the same is found.
+        await book.rebuild()
+        assert [hit.id for hit in await book.recall("ana", "Casa Azul")] == [trip.id]
+
+
+async def test_a_long_document_takes_a_bounded_part_of_a_context():
+    async with memoranda.open("memory://", embed=None) as book:
+        data = {"schema": "Report", "document": {"text": "many words " * 500}}
+        await book.remember("ana", "Wrote a report on tea", data=data)
+        text = (await book.context("ana", "tea report", budget=4_000)).text
+        assert "Wrote a report on tea (text: many words" in text and len(text) < 1_500
 
 
 async def test_recall_continues_behind_earlier_hits():

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import EmbedderDown, EmbeddingFailed
+from memoranda.model.memories import searched_text
 from memoranda.model.records import Record
 from memoranda.model.vectors import Embedding, pack_vectors
 from memoranda.ports import Embedder, VectorSets
@@ -243,7 +244,7 @@ class VectorMaker:
         await self.embedder.close()
 
     async def _step(self, records: Sequence[Record]) -> int:
-        packed = await self._packed([record.passage_text() or "" for record in records])
+        packed = await self._packed([searched_text(record) or "" for record in records])
         found = {record.id: one for record, one in zip(records, packed, strict=True)}
         versions = {record.id: record.version for record in records}
         return await self._vectors.put_vectors(self.embedding, found, versions)

@@ -138,16 +138,21 @@ def item_text(value: Any, index: Sequence[str] | None) -> str:
     return "\n".join(line for path in index for part in at_path(value, path) for line in _lines(part))
 
 
-def _lines(value: Any, name: str = "") -> Iterator[str]:
+def _lines(value: Any) -> Iterator[str]:
     """Yield a line for each text and number of a value, with the name of its field before it."""
+    return (f"{name}: {text}" if name else text for name, text in named_texts(value))
+
+
+def named_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text and number of a value as text, after the name of its field."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _lines(inner, key)
+            yield from named_texts(inner, key)
     elif isinstance(value, list):
         for inner in value:
-            yield from _lines(inner, name)
+            yield from named_texts(inner, name)
     elif isinstance(value, str) or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        yield f"{name}: {value}" if name else str(value)
+        yield name, str(value)
 
 
 def at_path(value: Any, path: str) -> list[Any]:

@@ -11,6 +11,8 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
+from memoranda.model.conditions.data_filters import record_data
+from memoranda.model.items import named_texts
 from memoranda.model.records import (
     AudienceKind,
     Record,
@@ -341,3 +343,29 @@ class Memory(Record):
     def passage_text(self) -> str:
         """Return the content; the key and a colon come before it if there is a key."""
         return self.content if self.key is None else f"{self.key}: {self.content}"
+
+    def document_lines(self) -> list[str]:
+        """Return what the inserted document says and the content does not, a line for each text or number; none without one."""
+        data = self.data
+        if not isinstance(data, dict) or "document" not in data:
+            return []
+        found = record_data(self.type.value, {"data": data})
+        if found is None or found.schema is None:
+            return []
+        told = self.passage_text().casefold()
+        return [
+            f"{name.replace('_', ' ')}: {text}" if name else text
+            for name, text in named_texts(found.value)
+            if text.strip() and text.casefold() not in told
+        ]
+
+
+def searched_text(record: Record) -> str | None:
+    """Return the text by which recall finds a record; None if recall does not search such records.
+
+    It is the passage's text, and of a statement with an inserted document also what that says besides.
+    """
+    text = record.passage_text()
+    if not isinstance(record, Memory) or text is None:
+        return text
+    return "\n".join((text, *record.document_lines()))

@@ -14,7 +14,7 @@ import numpy as np
 from memoranda.model.changes import Append, Batch, Change, OpenThread, Remember
 from memoranda.model.experience_lines import Evidence, ExperienceLine
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Receipt, Target
-from memoranda.model.memories import Memory
+from memoranda.model.memories import Memory, searched_text
 from memoranda.model.messages import Episode, Message, Outcome, Thread
 from memoranda.model.passages import PassageRow
 from memoranda.model.query import Filter
@@ -46,7 +46,7 @@ def packed(text: str) -> bytes:
 
 def terms_of_record(record: Record) -> bytes | None:
     """Return the packed search terms of a record; None if it is not a passage."""
-    text = record.passage_text()
+    text = searched_text(record)
     return None if text is None else packed(text)
 
 
@@ -170,7 +170,7 @@ class Pen:
     ) -> Remember:
         """Return the change that stores a statement as a memory."""
         memory = a_memory(self.owner, content, self.now, **fields)
-        return Remember(memory, packed(memory.passage_text()), audience, run)
+        return Remember(memory, packed(searched_text(memory) or ""), audience, run)
 
     async def remember(self, content: str, **fields: Any) -> UUID:
         """Store a statement as a memory and return its id."""

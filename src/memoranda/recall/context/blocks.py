@@ -14,6 +14,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
+from memoranda.model.query import quote
 from memoranda.model.records import COMMITMENT, STRANGERS, OwnerKind, Record, RecordType, Trust
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count
@@ -21,6 +22,8 @@ from memoranda.text.written_days import happened_words, moment_words, since_word
 
 #: Most characters that one token stands for in a readable text.
 _CHARACTERS_A_TOKEN = 16
+#: Most characters of what an inserted document says besides its statement.
+_DOCUMENT = 500
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
@@ -94,6 +97,8 @@ class EntryWriter:
         text = memory.content
         if memory.applies_when:
             text += f" (applies when: {memory.applies_when})"
+        if lines := memory.document_lines():
+            text += f" ({quote('; '.join(lines), _DOCUMENT)})"
         order = (not memory.pinned, memory.id.int)
         return self._entry(memory, [*label, *_stranger(memory.trust)], text, order)
 

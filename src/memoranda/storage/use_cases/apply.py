@@ -10,6 +10,7 @@ from uuid import UUID
 from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt, ReceiptItem
+from memoranda.model.memories import searched_text
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
 from memoranda.storage.decide.batch import decide_batch
@@ -101,7 +102,7 @@ def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
         for put in puts
         if put.before is not None
         and isinstance(put.record, Redactable)
-        and put.before.passage_text() != put.record.passage_text()
+        and searched_text(put.before) != searched_text(put.record)
     ]
     return (yield from new_terms(changed)) if changed else ()
 

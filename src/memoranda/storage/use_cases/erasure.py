@@ -24,6 +24,7 @@ from memoranda.model.ledger import (
     Target,
     Verb,
 )
+from memoranda.model.memories import searched_text
 from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.redactions import Redaction, joined, load_redactions
@@ -267,7 +268,7 @@ def _loss(
     unlinked = {id: plan.unlinked(record) for id, record in stripped.items()}
     redacted = [plan.removed[id] for id in stripped if id in plan.removed]
     reworded = yield from new_terms(
-        one.left for one in redacted if one.left.passage_text() != one.before.passage_text()
+        one.left for one in redacted if searched_text(one.left) != searched_text(one.before)
     )
     # A message or an item loses nothing but words of its own.
     ids = frozenset(id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message | Item))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from memoranda.model.memories import searched_text
 from memoranda.model.passages import Use
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, SetState, VectorSet, check_packed
@@ -34,7 +35,7 @@ def put_terms(rule: int, terms: Mapping[UUID, bytes], versions: Mapping[UUID, in
 
 def new_terms(records: Iterable[Record]) -> Deciding[list[tuple[Any, bytes]]]:
     """Return the terms of passages whose text changes, each with its engine's key, for the write ``Reword``."""
-    texts = {record.id: record.passage_text() or "" for record in records}
+    texts = {record.id: searched_text(record) or "" for record in records}
     there = (yield from ask(u.PassagesAmong(list(texts)))) if texts else {}
     return [(key, pack_text(texts[id])) for id, key in there.items()]
 
