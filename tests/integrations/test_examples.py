@@ -79,6 +79,14 @@ def test_without_a_key_or_a_client_the_example_says_what_is_missing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_plain_tools_answer_what_a_model_calls(tmp_path: Path) -> None:
+    done = run("plain_tools.py", tmp_path, str(tmp_path / "book.db"))
+    assert done.returncode == 0, done.stderr
+    assert "remember> Remembered: pets = Keeps bees on the roof [fact, self]\n" in done.stdout
+    assert "explode> There is no tool" in done.stdout
+    assert done.stdout.endswith("     1\tTwo hives.\n     2\t\n")
+
+
 def test_every_example_is_run_by_a_test() -> None:
     tests = Path(__file__).parents[1]
     tested = "".join(

@@ -38,7 +38,7 @@ class NativeItem:
 
 @dataclass(frozen=True, slots=True)
 class NativeThread:
-    """A scope and its thread. Items of one framework stand in it under the key ``form``."""
+    """The thread of one scope, for items of one framework; their key in ``native`` is ``form``."""
 
     book: Book
     scope: Scope

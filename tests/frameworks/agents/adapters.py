@@ -13,6 +13,7 @@ from google.genai import types
 import memoranda
 from memoranda.integrations.claude_agent import MemorandaSessionStore
 from memoranda.integrations.google_adk import MemorandaMemoryService
+from memoranda.integrations.memory_files import MemoryFiles
 from memoranda.integrations.native_threads import NativeThread
 from memoranda.integrations.openai_agents import MemorandaSession, Scope
 from memoranda.integrations.tools import digest
@@ -25,6 +26,8 @@ class Adapter:
     name: str
     say: Callable[[memoranda.Book, str, str, Sequence[str]], Awaitable[None]]
     heard: Callable[[memoranda.Book, str, str], Awaitable[list[str]]]
+    #: The type of record that a text becomes.
+    type: str = "message"
 
     def __repr__(self) -> str:
         return self.name
@@ -84,8 +87,21 @@ async def _heard_adk(book: memoranda.Book, owner: str, session: str) -> list[str
     return [message.content for message in await NativeThread(book, scope, "google_adk").messages()]
 
 
+async def _say_files(book: memoranda.Book, owner: str, session: str, said: Sequence[str]) -> None:
+    files = MemoryFiles(book, Scope(owner, "agent"), ("memories", session))
+    for text in said:
+        command = {"command": "create", "path": f"/memories/{digest(text)}", "file_text": text}
+        await files.run(command, operation=digest("test", session, text))
+
+
+async def _heard_files(book: memoranda.Book, owner: str, session: str) -> list[str]:
+    items = await book.items.list(owner, ("memories", session), limit=1000, agent="agent")
+    return [item.value for item in sorted(items, key=lambda item: (item.created_at, item.id))]
+
+
 ADAPTERS = (
     Adapter("openai", _say_openai, _heard_openai),
     Adapter("claude", _say_claude, _heard_claude),
     Adapter("adk", _say_adk, _heard_adk),
+    Adapter("files", _say_files, _heard_files, "item"),
 )
