@@ -9,6 +9,7 @@ import pytest
 
 import memoranda
 from memoranda.book.items.drafts import ItemPut
+from memoranda.errors import Conflict, Stale
 
 NOTES = ("notes", "work")
 
@@ -169,3 +170,26 @@ async def test_forgetting_an_item_erases_its_history(book: memoranda.Book) -> No
     with pytest.raises(memoranda.NotFound):
         await book.history("ana", receipt.id, view="owner")
     assert (await book.verify()).faults == ()
+
+
+async def test_several_puts_are_stored_only_if_all_versions_and_names_are_as_expected(
+    book: memoranda.Book,
+) -> None:
+    put = memoranda.ItemPut
+    await book.items.put("ana", ["a"], "one", 1)
+    one = await book.items.get("ana", ["a"], "one")
+    assert one is not None
+    both = [put(["a"], "one", 2), put(["a"], "two", 2, new=True)]
+    receipt = await book.items.write("ana", both, expect={one.id: 1}, operation="both")
+    assert len(receipt.items) == 2
+    assert (await book.items.write("ana", both, expect={one.id: 1}, operation="both")).repeated
+    for puts, expect in (
+        ([put(["a"], "one", 3), put(["a"], "three", 3)], {one.id: 1}),
+        ([put(["a"], "three", 3), put(["a"], "two", 3, new=True)], {one.id: 2}),
+    ):
+        with pytest.raises(Conflict):
+            await book.items.write("ana", puts, expect=expect)
+    found = await book.items.get_many("ana", [(["a"], name) for name in ("one", "two", "three")])
+    assert [None if item is None else item.value for item in found] == [2, 2, None]
+    with pytest.raises(Stale):
+        await book.items.write("ana", deletes=[(["a"], "one")], expect={one.id: 1})

@@ -26,13 +26,16 @@ class ItemPut:
     index: Index = None
     #: Seconds, or a timedelta; None: it stays.
     ttl: float | timedelta | None = None
+    #: True asks that there is no item of this name.
+    new: bool = False
 
 
 def spelled(draft: ItemPut) -> list[Any]:
     """Return a put as its request has it; the digest of a repeated operation is made of it."""
     ttl = draft.ttl.total_seconds() if isinstance(draft.ttl, timedelta) else draft.ttl
     index = list(draft.index) if draft.index else draft.index
-    return [list(draft.namespace), draft.name, draft.value, index, ttl]
+    # A field that is not given is no part of the request, so requests of before have the same digest.
+    return [list(draft.namespace), draft.name, draft.value, index, ttl, *(["new"] if draft.new else [])]
 
 
 def item_name(name: str) -> str:

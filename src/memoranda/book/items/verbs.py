@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import takewhile
 from typing import Any, Final, TypeAlias, Unpack
@@ -98,10 +98,15 @@ class Items(RecordVerbs):
         *,
         audience: str | Audience | None = None,
         trust: str | Trust | None = None,
+        expect: Mapping[UUID, int] | None = None,
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Store and delete several items in one operation: all of it or nothing. A name that is not there is not deleted."""
+        """Store and delete several items in one operation: all of it or nothing. A name that is not there is not deleted.
+
+        ``expect`` names the versions of items by their ids; another version raises ``Stale``, and an item where a put is
+        ``new`` raises ``Conflict``.
+        """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         readers = await self._readers(audience, view)
         drafts, leaving = list(puts), list(deletes)
@@ -109,13 +114,16 @@ class Items(RecordVerbs):
         found = await self._named(party, view, leaving, readers if audience is not None else None)
         made = [self._made(one, party, view, readers, trust, f"puts[{at}].") for at, one in enumerate(drafts)]
         changes: Sequence[Change] = [
-            *map(PutItem, made),
+            *(
+                PutItem(item, expect=0 if draft.new else None)
+                for item, draft in zip(made, drafts, strict=True)
+            ),
             *(DeleteItem(item.id) for item in found if item is not None),
         ]
         written, said = [spelled(one) for one in drafts], None if trust is None else str(trust)
         gone = [[list(namespace), name] for namespace, name in leaving]
         request = ["write items", written, gone, str(audience), said]
-        return await self._services.write(party, view, changes, request, operation)
+        return await self._services.write(party, view, changes, request, operation, expect)
 
     async def delete(
         self,
