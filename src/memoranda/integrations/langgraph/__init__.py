@@ -1,0 +1,16 @@
+"""The store of LangGraph and everything built on it, over a book: items with history, undo, isolation and erasure."""
+
+from __future__ import annotations
+
+from memoranda.errors import installing
+
+try:
+    import langgraph.store.base  # noqa: F401
+except ImportError as exc:
+    raise ImportError(f"the store of LangGraph needs it: {installing('langgraph')}") from exc
+
+from memoranda.integrations.langgraph.langchain_embedder import LangChainEmbedder
+from memoranda.integrations.langgraph.memoranda_store import MemorandaStore
+from memoranda.integrations.langgraph.namespace_owners import OwnerOf, owner_at, owner_from_run
+
+__all__ = ["LangChainEmbedder", "MemorandaStore", "OwnerOf", "owner_at", "owner_from_run"]
