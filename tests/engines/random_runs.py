@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from memoranda.model import changes as c
 from memoranda.model.experience_lines import Evidence
+from memoranda.model.items import DeleteItem, Item, PutItem, RenewItem, expiry_of
 from memoranda.model.messages import Overflow, ToolCall, WholeCall
-from memoranda.model.records import EVERYONE, Audience, Owner
+from memoranda.model.records import EVERYONE, Audience, Owner, Trust
 from memoranda.testing.builders import (
     ANN,
     BEN,
@@ -36,6 +37,33 @@ def episode(work: World, dice: Dice, owner: Owner) -> c.Change:
     overflow = Overflow(id=work.fresh(), owner=owner, episode=episode.id, calls=(whole,))
     terms = terms_of_record(episode) or b""
     return c.RecordEpisode(episode, terms, dice.pick((None, FOR_A)), dice.pick((None, overflow)))
+
+
+def an_item(work: World, dice: Dice, owner: Owner) -> c.Change:
+    """An item, one that comes from elsewhere, or what is done to one."""
+    if dice.rarely(3):
+        held = work.some(dice, owner, "item")
+        done: tuple[c.Change, ...] = (RenewItem(held), DeleteItem(held), DeleteItem(held, 1 + dice.number(3)))
+        return dice.pick(done)
+    ttl = dice.pick((None, None, 30.0))
+    made = Item(
+        id=work.some(dice, owner, "item", "memory") if dice.rarely(20) else work.fresh(),
+        owner=owner,
+        audience=dice.pick((EVERYONE, *AUDIENCES)),
+        namespace=dice.pick((("a",), ("a", "b"), ("a\x1f", "b"))),
+        name=dice.pick(("x", "x", "y")),
+        value=dice.pick(("tea", "gin", 1, None, {"t": ["tea", {"n": 1.5}], "u": "ale"})),
+        index=dice.pick((None, None, (), ("t[0]",))),
+        agent=dice.pick(("a", None)),
+        trust=dice.pick((Trust.USER, Trust.USER, Trust.WEB)),
+        created_at=work.now,
+        updated_at=work.now,
+        ttl=ttl,
+        expires_at=expiry_of(ttl, work.now),
+    )
+    if dice.rarely():
+        return c.Import(made.changed(version=1 + dice.number(3)), terms_of_record(made))
+    return PutItem(made, terms_of_record(made) or b"", dice.pick((None, None, None, 0, 1)))
 
 
 def experience(work: World, dice: Dice, owner: Owner) -> c.Change:

@@ -15,7 +15,8 @@ from memoranda.model.ledger import Actor, Receipt, Target
 from memoranda.model.messages import SummariseThread, ThreadStatus
 from memoranda.model.profiles import Agent, Key
 from memoranda.model.records import EVERYONE, WHOLE, Audience, Limits, Owner, Trust, View
-from memoranda.model.values import new_id
+from memoranda.model.redactions import Redaction
+from memoranda.model.values import Span, new_id
 from memoranda.testing.builders import (
     ANN,
     AT_A,
@@ -32,7 +33,7 @@ from memoranda.testing.builders import (
     terms_of_record,
 )
 from tests.engines.dice import Dice
-from tests.engines.random_runs import AUDIENCES, OWNERS, episode, experience
+from tests.engines.random_runs import AUDIENCES, OWNERS, an_item, episode, experience
 
 GROUPS = Audience.of_groups(["g1", "g2"])
 VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
@@ -157,6 +158,11 @@ class World:
         if dice.rarely(5):
             leaving = tuple(self.some(dice, owner, "message") for _ in range(1 + dice.number(4)))
             return Target(owner, WHOLE, actor, leaving, ageing=True)
+        if dice.rarely(5):
+            id, path = self.some(dice, owner, "item", "message", "memory"), dice.pick((None, "", "", "/t/0"))
+            cut = (Span(start=0, end=1 + dice.number(4), path=path),)
+            redaction = Redaction(id, cut, 1 + dice.number(2), dice.pick((None, None, self.now)))
+            return Target(owner, view, actor, redactions=(redaction,))
         return Target(owner, view, actor, (self.some(dice, owner, *KINDS), *self.any_of(dice, owner)))
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,9 +170,12 @@ class World:
     def change(self, dice: Dice, owner: Owner) -> c.Change:
         """Return one change of any sort."""
         make = dice.pick(
-            (self._remember, self._remember, self._append, self._open, self._memory, self._other)
+            (self._remember, self._remember, self._append, self._open, self._memory, self._other, self._item)
         )
         return make(dice, owner)
+
+    def _item(self, dice: Dice, owner: Owner) -> c.Change:
+        return an_item(self, dice, owner)
 
     def _open(self, dice: Dice, owner: Owner) -> c.Change:
         thread = a_thread(
@@ -289,4 +298,4 @@ class World:
         return c.Import(memory.changed(version=1 + dice.number(3)), b"")
 
 
-KINDS = ("message", "memory", "thread", "episode", "profile", "experience", "key", "agent")
+KINDS = ("message", "memory", "thread", "episode", "profile", "experience", "key", "agent", "item")
