@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.checkout import ROOT
+from tools.plain_words import LINE_LENGTH
 
 PAGE = ROOT / "docs" / "integrations.md"
 RESULTS = ROOT / "tests" / "frameworks" / "results"
@@ -53,8 +54,9 @@ def _left_out(found: list[dict[str, Any]]) -> list[str]:
 
 
 def _reason(why: str, cases: list[str]) -> str:
-    names = ", ".join(f"`{case}`" for case in cases)
-    return f"- {why}: {names}" if len(cases) <= 3 else f"- {why} ({len(cases)} cases)"
+    named = f"- {why}: " + ", ".join(f"`{case}`" for case in cases)
+    fits = len(cases) <= 3 and len(named) <= LINE_LENGTH
+    return named if fits else f"- {why} ({len(cases)} case{'s' if len(cases) > 1 else ''})"
 
 
 def page_with(text: str) -> str:
