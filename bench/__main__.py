@@ -21,6 +21,7 @@ from bench import (
     embedding,
     filtering,
     holding,
+    items,
     large,
     machine,
     recalling,
@@ -52,9 +53,10 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "crowd": crowding.crowd,
     "large": large.large,
     "scaling": scaling.scaling,
+    "items": items.items,
 }
 #: They take minutes, and run only if they are named.
-LONG = frozenset({"crowd", "large", "scaling"})
+LONG = frozenset({"crowd", "items", "large", "scaling"})
 
 
 def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:
