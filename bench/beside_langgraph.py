@@ -14,9 +14,9 @@ from typing import Any
 from langgraph.store.base import BaseStore, PutOp
 from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite import SqliteStore
-from memoranda.integrations.langgraph import MemorandaStore, owner_at
 
 from memoranda import Limits, open_sync
+from memoranda.integrations.langgraph import MemorandaStore, owner_at
 
 OWNER = "ana"
 #: Items are spread over so many namespaces.

@@ -123,6 +123,8 @@ def test_the_public_names_are_these() -> None:
         "Hit",
         "Hits",
         "InvalidInput",
+        "Item",
+        "ItemPut",
         "LimitReached",
         "Limits",
         "MemorandaError",
