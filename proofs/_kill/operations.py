@@ -61,6 +61,12 @@ async def perform(book: Book, operation: Operation) -> Receipt:
             return await book.supersede(owner, given["loser"], given["winner"], operation=id, agent=AGENT)
         case "retract":
             return await book.retract(owner, given["id"], reason=id, operation=id, agent=AGENT)
+        case "put":
+            return await book.items.put(
+                owner, given["space"], given["name"], given["value"], operation=id, agent=AGENT
+            )
+        case "delete":
+            return await book.items.delete(owner, given["space"], given["name"], operation=id, agent=AGENT)
         case "undo":
             return await book.undo(owner, given["position"], with_dependents=True, operation=id, agent=AGENT)
         case "close":
@@ -144,7 +150,7 @@ class Known:
                 self.messages.append(id)
             elif item.verb is Verb.REMEMBER:
                 self.memories.append(id)
-        if operation.verb in ("remember", "retract"):
+        if operation.verb in ("remember", "retract", "put", "delete"):
             self.positions.append(receipt.position)
 
     def choose(self, id: str, owner: str, rng: random.Random) -> Operation:
@@ -152,8 +158,17 @@ class Known:
         if not self.threads:
             return Operation(id, owner, "open", {"name": id})
         verb = rng.choices(
-            ("append", "remember", "supersede", "retract", "undo", "close"), (8, 6, 1, 1, 2, 1)
+            ("append", "remember", "supersede", "retract", "undo", "close", "put", "delete"),
+            (8, 6, 1, 1, 2, 1, 3, 1),
         )[0]
+        if verb in ("put", "delete"):
+            given: dict[str, Any] = {
+                "space": rng.choice((["notes"], ["notes", "work"])),
+                "name": rng.choice("ab"),
+            }
+            if verb == "put":
+                given["value"] = {"text": _text(id, rng), "n": rng.random()}
+            return Operation(id, owner, verb, given)
         if verb == "append":
             return self._append(id, owner, rng)
         if verb == "supersede" and len(self.memories) > 2:

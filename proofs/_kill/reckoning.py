@@ -15,7 +15,8 @@ from memoranda import Book, MemorandaError
 from memoranda.door import pack_terms
 from memoranda.model.ledger import Entry
 from memoranda.model.messages import Episode
-from memoranda.model.records import PASSAGE_TYPES, Owner, Record
+from memoranda.model.query import Filter
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Owner, Record, RecordType
 from memoranda.storage.decide.state import receipt_of
 from proofs._kill.operations import JOB, OWNERS, Operation, perform
 from proofs._kill.writer import opened, spelled
@@ -121,7 +122,7 @@ class Reckoning:
         if jobs != {id for id, (operation, _) in self._kept.items() if operation.has_job}:
             raise Broken("jobs and the operations that brought them do not come together")
         links = {(UUID(bytes=a), UUID(bytes=b)) for a, b in stored.links}
-        if links != {(id, source) for id, record in records.items() for source in record.rests_on()}:
+        if links != {(id, source) for id, record in records.items() for source in record.links()}:
             raise Broken("links and the records that they are of do not come together")
         terms = {UUID(bytes=id): packed for id, packed in stored.terms}
         if terms.keys() != {id for id, record in records.items() if record.type in PASSAGE_TYPES}:
@@ -162,6 +163,12 @@ def _check_kept(
         record = records.get(UUID(id))
         if record is None or record.version < version or record.type.value != type_:
             raise Lost(f"{type_} {id}, version {version} of {operation}: there is {record}")
+        if (
+            verb == "put"
+            and record.version == version
+            and getattr(record, "value", None) != operation.arguments["value"]
+        ):
+            raise Lost(f"{operation} stored {record!r}")
         if verb in _MAKING:
             texts.append(record.goal if isinstance(record, Episode) else getattr(record, "content", ""))
     if texts != operation.texts and not (told["ignored"] and not texts):
@@ -184,4 +191,8 @@ async def _records(book: Book, owner: str) -> dict[UUID, Record]:
         page = await book.list(owner, view="owner", cursor=cursor, limit=1000)
         found |= {record.id: record for record in page.records}
         if (cursor := page.cursor) is None:
-            return found
+            break
+    # Deleted items are in the tables, too.
+    deleted = Filter(types=frozenset({RecordType.ITEM}), withdrawn=True)
+    page = await book.engine.scan(Owner(id=owner), WHOLE, deleted, None, 10_000)
+    return found | {record.id: record for record in page.records}
