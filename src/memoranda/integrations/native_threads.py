@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.errors import Erased, InvalidInput, NotFound, OperationReused
@@ -15,6 +14,7 @@ from memoranda.integrations.tools import Scope, digest
 from memoranda.model.messages import NO_WORDS, Message, Role, Thread
 from memoranda.model.query import Page
 from memoranda.model.records import RecordType, those_of
+from memoranda.model.values import is_id
 
 #: Messages that are read at once.
 _PAGE: Final = 1000
@@ -49,22 +49,29 @@ class NativeThread:
 
     async def there(self) -> ThreadHandle | None:
         """Return the thread, or None if there is none."""
+        named = self.scope.thread
+        if isinstance(named, str) and is_id(named):
+            # As an id it would mean a record's own: only opening it by name finds the thread that is called so.
+            return await self._by_name(named)
         try:
-            return await self.book.thread(self.scope.owner, id=self.scope.thread, **self.scope.who)
+            return await self.book.thread(self.scope.owner, id=named, **self.scope.who)
         except NotFound:
             return None
 
     async def opened(self) -> ThreadHandle:
         """Return the thread; create it if there is none."""
-        scope = self.scope
         found = await self.there()
         if found is not None:
             return found
-        if scope.thread is None or isinstance(scope.thread, UUID):
-            raise NotFound(f"no thread {scope.thread} that this view may see")
+        if not isinstance(self.scope.thread, str):
+            raise NotFound(f"no thread {self.scope.thread} that this view may see")
+        return await self._by_name(self.scope.thread)
+
+    async def _by_name(self, name: str) -> ThreadHandle:
+        scope = self.scope
         return await self.book.thread(
             scope.owner,
-            name=scope.thread,
+            name=name,
             title=self.title,
             tags=self.tags,
             audience=scope.audience,

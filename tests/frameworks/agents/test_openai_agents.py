@@ -68,6 +68,20 @@ async def test_every_item_comes_back_as_it_was_in_order_also_after_a_restart(
         assert best.role == "assistant"
 
 
+async def test_a_session_may_be_named_by_a_uuid_as_text_or_by_a_threads_own_id(book: memoranda.Book) -> None:
+    item: Any = {"role": "user", "content": "Hi"}
+    session = MemorandaSession(book, Scope("ada", "coach", thread="6a1b0c1e-0000-4000-8000-000000000001"))
+    assert await session.get_items() == []
+    await session.add_items([item])
+    assert await session.get_items() == [item]
+    thread = await book.thread("ada", name="monday", agent="coach")
+    by_id = MemorandaSession(book, Scope("ada", "coach", thread=thread.id))
+    await by_id.add_items([item, item])
+    assert await MemorandaSession(book, MONDAY).get_items() == [item, item]
+    await session.clear_session()
+    assert await session.get_items() == []
+
+
 async def test_a_limit_returns_the_newest_in_order_and_comes_from_the_call_or_the_settings(
     book: memoranda.Book,
 ) -> None:
