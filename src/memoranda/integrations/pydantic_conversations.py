@@ -312,7 +312,7 @@ class BookConversationStore(ConversationStore):
         return None
 
     async def _entries(self, thread: ThreadHandle, line: Line, limit: int | None) -> list[ConversationEntry]:
-        """Return entries of a history, oldest first; at most the last ``limit``."""
+        """Return a history's entries, oldest first; at most the last ``limit``."""
         found: list[Message] = []
         for first, last in reversed(line):
             end = last

@@ -30,6 +30,7 @@ import memoranda
 from memoranda.integrations.pydantic_harness import BookMemoryStore
 from memoranda.integrations.tools import Scope
 from tests.frameworks.agents.results import write_results
+from tests.frameworks.killing import killed_after
 
 ANA = Scope("ana", "coach")
 SEEDS = 6
@@ -216,6 +217,58 @@ async def test_of_two_instances_that_write_at_once_one_wins(tmp_path: Path) -> N
         done = await asyncio.gather(*same)
         assert sorted(each.replayed for each in done) == [False, True]
         assert done[0].version == done[1].version
+
+
+#: Writes one file again and again, and prints the number of each write that was acknowledged.
+WRITING = """
+import asyncio, sys
+import memoranda
+from memoranda.integrations.pydantic_harness import BookMemoryStore
+from memoranda.integrations.tools import Scope
+from pydantic_ai_harness.memory import MemoryOperation
+
+async def main():
+    async with memoranda.open(sys.argv[1], embed=None) as book:
+        store, version = BookMemoryStore(book, Scope("ana", "coach")), None
+        for number in range(1000):
+            operation = MemoryOperation(f"op{number}", "f")
+            done = await store.write("main.md", f"text {number}", expected_version=version, operation=operation)
+            version = done.version
+            print(number, flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("acknowledged", [1, 5])
+async def test_a_killed_process_loses_no_write_and_its_repetition_is_a_replay(
+    tmp_path: Path, acknowledged: int
+) -> None:
+    with killed_after(WRITING, tmp_path / "book.db", acknowledged) as lines:
+        last = max(map(int, lines))
+    async with memoranda.open(tmp_path / "book.db") as book:
+        store = BookMemoryStore(book, ANA)
+        held = await store.read("main.md", max_chars=100)
+        assert held is not None and held.content in (f"text {last}", f"text {last + 1}")
+        again = await store.write(
+            "main.md", "other", expected_version=None, operation=MemoryOperation(f"op{last}", "f")
+        )
+        assert again.replayed
+        assert held == await store.read("main.md", max_chars=100)
+
+
+async def test_a_book_that_is_down_is_an_error_and_not_an_empty_store(tmp_path: Path) -> None:
+    async with memoranda.open(tmp_path / "book.db") as book:
+        store = BookMemoryStore(book, ANA)
+        made = await store.write("main.md", "one", expected_version=None)
+    for asked in (
+        store.read("main.md", max_chars=10),
+        store.list_paths(limit=10),
+        store.write("main.md", "two", expected_version=made.version),
+        store.delete("main.md", expected_version=made.version),
+    ):
+        with pytest.raises(memoranda.MemorandaError):
+            await asked
 
 
 async def test_scopes_and_tenants_do_not_see_each_other_s_files(tmp_path: Path) -> None:

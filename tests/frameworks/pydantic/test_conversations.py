@@ -41,6 +41,7 @@ from memoranda.integrations import pydantic_conversations
 from memoranda.integrations.pydantic_conversations import BookConversationStore
 from memoranda.integrations.tools import Scope
 from tests.frameworks.agents.results import write_results
+from tests.frameworks.killing import killed_after
 
 ANA = Scope("ana", "coach")
 #: Programs of 60 operations for each engine.
@@ -382,6 +383,57 @@ async def test_what_is_forgotten_leaves_the_history(book: memoranda.Book) -> Non
     await store.save(held)
     again = await BookConversationStore(book, ANA).load("one")
     assert again is not None and again.messages == held.messages
+
+
+#: Saves turns of two messages, and prints the number of each that was acknowledged.
+SAVING = """
+import asyncio, sys
+import memoranda
+from memoranda.integrations.pydantic_conversations import BookConversationStore
+from memoranda.integrations.tools import Scope
+from pydantic_ai.conversation import Conversation
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+
+async def main():
+    async with memoranda.open(sys.argv[1], embed=None) as book:
+        store = BookConversationStore(book, Scope("ana", "coach"))
+        conversation = Conversation(conversation_id="long")
+        for number in range(1000):
+            conversation.messages += [ModelRequest([UserPromptPart(f"q{number}")]), ModelResponse([TextPart(f"a{number}")])]
+            await store.save(conversation)
+            print(number, flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("acknowledged", [1, 3, 6])
+async def test_a_killed_process_loses_no_save_that_was_acknowledged_and_leaves_no_half(
+    tmp_path: Path, acknowledged: int
+) -> None:
+    with killed_after(SAVING, tmp_path / "book.db", acknowledged) as lines:
+        last = max(map(int, lines))
+    async with memoranda.open(tmp_path / "book.db") as book:
+        held = await BookConversationStore(book, ANA).load("long")
+        assert held is not None
+        turns, half = divmod(len(held.messages), 2)
+        assert half == 0 and turns in (last + 1, last + 2)
+        assert (await book.verify(whole=True)).faults == ()
+
+
+async def test_a_book_that_is_down_is_an_error_and_not_an_empty_store(tmp_path: Path) -> None:
+    async with memoranda.open(tmp_path / "book.db") as book:
+        store = BookConversationStore(book, ANA)
+        conversation = Conversation(messages=[ModelRequest([UserPromptPart("a")])], conversation_id="one")
+        await store.save(conversation)
+    for asked in (
+        store.load("one"),
+        store.list_conversations(),
+        store.delete("one"),
+        store.save(conversation),
+    ):
+        with pytest.raises(memoranda.MemorandaError):
+            await asked
 
 
 async def test_a_scope_with_a_thread_is_refused(book: memoranda.Book) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoranda.errors import Conflict, LimitReached, NotAllowed, NotFound, Stale
-from memoranda.model.changes import Undo
+from memoranda.model.changes import Expect, Undo
 from memoranda.model.items import DeleteItem, Item, PutItem, RenewItem, expiry_of, item_link
 from memoranda.model.ledger import Verb
 from memoranda.model.query import Filter
@@ -118,6 +118,21 @@ class ItemSuite(Suite):
         with pytest.raises(Stale):
             await pen.write(DeleteItem(made.id, 1))
         assert (await named(pen, "tea"))[0].value == 2
+
+    async def test_several_items_are_stored_only_if_all_expectations_hold(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        tea = (await pen.write(a_put(pen, "tea", 1))).id
+        both = (a_put(pen, "tea", 2), a_put(pen, "milk", 2, expect=0))
+        await pen.write(*both, expect=Expect(versions={tea: 1}))
+        later = (a_put(pen, "tea", 3), a_put(pen, "rum", 3, expect=0))
+        with pytest.raises(Stale):
+            await pen.write(*later, expect=Expect(versions={tea: 1}))
+        with pytest.raises(Conflict):
+            await pen.write(*later, a_put(pen, "milk", 3, expect=0), expect=Expect(versions={tea: 2}))
+        with pytest.raises(Stale):
+            await pen.write(a_put(pen, "rum", 3), DeleteItem(tea), expect=Expect(versions={tea: 1}))
+        held = {one.name: one.value for one in await pen.scan(types=frozenset({RecordType.ITEM}))}
+        assert held == {"tea": 2, "milk": 2}
 
     async def test_a_deleted_item_is_gone_until_an_undo_and_its_name_is_free(self, engine: Engine) -> None:
         pen = Pen(engine)
