@@ -9,8 +9,18 @@ try:
 except ImportError as exc:
     raise ImportError(f"the store of LangGraph needs it: {installing('langgraph')}") from exc
 
+from memoranda.integrations.langgraph.chat_models import ChatModels
+from memoranda.integrations.langgraph.formed_memories import FormedMemories
 from memoranda.integrations.langgraph.langchain_embedder import LangChainEmbedder
 from memoranda.integrations.langgraph.memoranda_store import MemorandaStore
 from memoranda.integrations.langgraph.namespace_owners import OwnerOf, owner_at, owner_from_run
 
-__all__ = ["LangChainEmbedder", "MemorandaStore", "OwnerOf", "owner_at", "owner_from_run"]
+__all__ = [
+    "ChatModels",
+    "FormedMemories",
+    "LangChainEmbedder",
+    "MemorandaStore",
+    "OwnerOf",
+    "owner_at",
+    "owner_from_run",
+]
