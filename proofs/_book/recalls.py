@@ -99,6 +99,10 @@ async def at_the_wall(s: Session) -> None:
     pinned = Filter(types=memories, pinned=True, newest_first=s.rng.random() < 0.5)
     found = [record.id for record in (await engine.scan(party, view, pinned, None, 50)).records]
     found += await engine.most_used(party, view, Filter(types=memories), 50)
+    found += [record.id for record in await engine.newest(party, view, Filter(), 50)]
+    kinds = await engine.kinds(party, view, Filter())
+    if sum(kinds.values()) != await engine.count(party, view, Filter(types=PASSAGE_TYPES)):
+        raise Leak(f"{party.parts} as {view} is told of kinds of passages that it does not see: {kinds}")
     if hidden := [id for id in found if not s.oracle.sees(party, view, id)]:
         raise Leak(f"{party.parts} as {view} is given {hidden}, pinned or used by others")
 

@@ -142,7 +142,8 @@ async def seen(owner: Owner, view: Any, number: int, engine: Engine) -> Any:
         for thread in await _threads(engine, owner):
             asked += [Filter(thread=thread, types=types, newest_first=order) for types in (None, _MESSAGES)]
         found += tuple([(await engine.scan(owner, view, each, None, 999)).records for each in asked])
-    return found, await engine.get(owner, view, ids), await engine.uses(owner, view, ids)
+    lists = await engine.newest(owner, view, Filter(), 999), await engine.kinds(owner, view, Filter())
+    return found, lists, await engine.get(owner, view, ids), await engine.uses(owner, view, ids)
 
 
 async def _used(owner: Owner, view: View, number: int, engine: Engine) -> Any:

@@ -118,6 +118,8 @@ _SHELVED = (
         "places_up",
         "places_down",
         "count",
+        "newest_passages",
+        "count_kinds",
     ),
     *("uses", "most_used", "numbers_in_view", "passages_since", "gone_since"),
 )

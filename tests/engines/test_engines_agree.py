@@ -214,7 +214,11 @@ class Working:
         filters += [Filter(agent="a"), Filter(keys=frozenset({"drink"})), Filter(tags=frozenset({"a"}))]
         filters += [Filter(known_at=START + timedelta(seconds=passed)) for passed in (5, 30, 90)]
         filters += [Filter(as_of=START), Filter(trust=frozenset({"web", "user"}))]
-        counts = [await engine.count(owner, view, each) for each in filters]
+        counts: list[Any] = [await engine.count(owner, view, each) for each in filters]
+        counts += [
+            await engine.newest(owner, view, filters[0], 99),
+            await engine.kinds(owner, view, Filter()),
+        ]
         sight = await engine.look(owner, view, lambda _: None, lambda _: ids)
         looked = sight.records, sight.uses, sight.grounds
         got = await engine.get(owner, view, ids)

@@ -1,4 +1,4 @@
-"""Checks the vector of a question, which few callers give."""
+"""The vector of a question, checked."""
 
 from __future__ import annotations
 
