@@ -73,8 +73,8 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (Book.ledger, "not as_view(who).whole", "False"),
     (Book.readers, "not as_view(who).whole", "False"),
     (segments._masks, "if chosen is not None:", "if False:"),
-    (columns._meets, "value not in values", "False"),
-    (columns._meets, "values.isdisjoint(value)", "False"),
+    (columns.Facets.where, "for value in values:", "for value in codes_of:"),
+    (columns.Facets.where, "admitted &= having", "pass"),
 ]
 
 

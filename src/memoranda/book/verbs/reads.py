@@ -28,8 +28,10 @@ from memoranda.book.verbs.explanation import explain, seen_receipt, with_source_
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
-from memoranda.model.records import Owner, Record
+from memoranda.model.records import Owner, Record, RecordType
 from memoranda.ports import Finder, Lists
+
+_ITEMS = frozenset({RecordType.ITEM})
 
 
 @spelled_out
@@ -145,8 +147,10 @@ class Reads:
         return None if receipt is None else await seen_receipt(self._services.engine, party, view, receipt)
 
     def _lists(self, filter: Filter) -> Lists:
-        """Return the finder for conditions on data or namespaces, of which its indexes know most, and else the engine."""
-        return self.finder if filter.data is not None or filter.kind_prefix else self._services.engine
+        """Return the finder for conditions on data and on items, of which its indexes know most, and else the engine."""
+        by_index = filter.data is not None or filter.kind_prefix is not None
+        of_items = filter.types == _ITEMS and filter.keys is not None
+        return self.finder if by_index or of_items else self._services.engine
 
     def _party(self, owner: str | Owner) -> Owner:
         return as_owner(owner, self._services.tenant)

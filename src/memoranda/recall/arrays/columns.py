@@ -24,6 +24,8 @@ Code = str | bytes | None
 _VALUE_BYTES = 150
 #: Up to so many values, comparing the column with each is faster than looking every code up.
 _FEW = 16
+#: The end of what does not expire.
+_NEVER = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,12 @@ class Column:
         refused: list[Mask] = [self.codes != code for code in self.values.values() if code not in chosen]
         together: Mask = reduce(np.logical_and, refused)
         return together
+
+    def admitting(self, codes: Mask) -> Mask | None:
+        """Return a mask of the rows whose code is marked; None: all rows."""
+        if len(codes) > _FEW:
+            return None if codes.all() else codes.take(self.codes)
+        return self.where(np.flatnonzero(codes).tolist())
 
     def nbytes(self) -> int:
         """Return the approximate memory of the column in bytes, with its dictionary of values."""
@@ -175,19 +183,48 @@ class Facets:
     def __init__(self, column: Column) -> None:
         self._column = column
         self.distinct = tuple(Facet.read(str(value)) for value in column.values)
+        self._codes: dict[str, Mapping[Any, Numbers]] = {}
 
     def where(self, meets: Mapping[str, frozenset[str]]) -> Mask | None:
         """Return a mask of the rows whose facets meet all conditions; None: all rows."""
-        return self._column.where([code for code, facet in enumerate(self.distinct) if _meets(facet, meets)])
+        admitted = np.ones(len(self.distinct), dtype=np.bool_)
+        for name, values in meets.items():
+            codes_of = self._codes_by(name)
+            having = np.zeros(len(self.distinct), dtype=np.bool_)
+            for value in values:
+                having[codes_of.get(value, [])] = True
+            admitted &= having
+        return self._column.admitting(admitted)
 
     def pinned(self) -> Mask | None:
         """Return a mask of the pinned rows; None: all rows."""
-        return self._column.where([code for code, facet in enumerate(self.distinct) if facet.pinned])
+        return self._column.admitting(self._pinned)
 
     def unexpired(self, at: int) -> Mask | None:
         """Return a mask of the rows that have not expired at a moment; None: all rows."""
-        kept = [code for code, one in enumerate(self.distinct) if one.expires is None or one.expires > at]
-        return self._column.where(kept)
+        return self._column.admitting(self._expiries > at)
+
+    def _codes_by(self, name: str) -> Mapping[Any, Numbers]:
+        """Return the codes of the facets with each value of one property; of tags, with each tag."""
+        known = self._codes.get(name)
+        if known is None:
+            found: dict[Any, list[int]] = {}
+            for code, facet in enumerate(self.distinct):
+                value = getattr(facet, name)
+                for one in value if name == "tags" else (value,):
+                    found.setdefault(one, []).append(code)
+            known = {value: np.array(codes, dtype=np.int64) for value, codes in found.items()}
+            self._codes[name] = known
+        return known
+
+    @cached_property
+    def _pinned(self) -> Mask:
+        return np.array([facet.pinned for facet in self.distinct], dtype=np.bool_)
+
+    @cached_property
+    def _expiries(self) -> Numbers:
+        ends = (_NEVER if facet.expires is None else facet.expires for facet in self.distinct)
+        return np.fromiter(ends, np.int64, len(self.distinct))
 
     @cached_property
     def speakers(self) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:
@@ -199,14 +236,6 @@ class Facets:
         number = {name: place for place, name in enumerate(names)}
         of_code = np.array([number[facet.speaker or ""] for facet in self.distinct], dtype=np.int32)
         return tuple(names), of_code.take(self._column.codes)
-
-
-def _meets(facet: Facet, wanted: Mapping[str, frozenset[str]]) -> bool:
-    for name, values in wanted.items():
-        value: Any = getattr(facet, name)
-        if values.isdisjoint(value) if name == "tags" else value not in values:
-            return False
-    return True
 
 
 def called_by(names: Iterable[str]) -> dict[int, list[int]]:
