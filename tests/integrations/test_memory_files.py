@@ -79,6 +79,12 @@ async def test_edits_answer_with_their_lines_and_say_where_they_cannot_be_made(b
     assert "did not appear verbatim" in await refused(book, "str_replace", **edit, old_str="", new_str="x")
     assert "[0, 7]" in await refused(book, "insert", **edit, insert_line=8, insert_text="x")
     assert "is not a file" in await refused(book, "insert", path="/memories", insert_line=0, insert_text="x")
+    for lines in ([1], ["a", "b"], [1, 2, 3]):
+        assert "view_range" in await refused(book, "view", **edit, view_range=lines)
+    assert (await do(book, "view", **edit, view_range=[6, -1])).endswith(
+        "\n     6\tfive\n     7\tsix\n     8\t"
+    )
+    assert (await do(book, "view", **edit, view_range=None)).count("\n") == 8
 
 
 async def test_files_and_folders_move_and_none_takes_the_place_of_another(book: memoranda.Book) -> None:
@@ -174,6 +180,8 @@ async def test_what_a_file_says_is_recalled_and_secrets_are_shown_as_masks(book:
         {"command": "create", "path": "/memories/a", "file_text": "x" * 1_100_000},
         {"command": "create", "path": f"/memories/{'a/' * 30}b", "file_text": ""},
         {"command": "insert", "path": "/memories/a", "insert_line": "1", "insert_text": ""},
+        {"command": "str_replace", "path": "/memories/a", "old_str": "a", "new_str": 3},
+        {"command": "view", "path": "/memories", "view_range": 3},
     ],
 )
 async def test_a_command_that_cannot_be_done_answers_with_an_error_and_changes_nothing(

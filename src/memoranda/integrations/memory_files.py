@@ -10,7 +10,16 @@ from typing import Any, Final, TypeAlias
 
 from memoranda.book import Book
 from memoranda.book.items.drafts import ItemPut
-from memoranda.errors import Conflict, InvalidInput, LimitReached, MemorandaError, NotAllowed, Stale
+from memoranda.errors import (
+    Conflict,
+    Erased,
+    InvalidInput,
+    LimitReached,
+    MemorandaError,
+    NotAllowed,
+    NotFound,
+    Stale,
+)
 from memoranda.integrations.tools import Scope
 from memoranda.model.items import Item
 from memoranda.secrets.masks import masked
@@ -52,14 +61,18 @@ class MemoryFiles:
         if not isinstance(name, str) or name not in _COMMANDS:
             raise InvalidInput(f"Unknown command: {name}; the commands are {', '.join(_COMMANDS)}")
         run, needed = _COMMANDS[name]
-        for field, kind in needed.items():
-            if not isinstance(command.get(field), kind):
+        given = {field: value for field, value in command.items() if value is not None}
+        for field, kind in {
+            **needed,
+            **{field: _OPTIONAL[field] for field in _OPTIONAL if field in given},
+        }.items():
+            if not isinstance(given.get(field), kind):
                 raise InvalidInput(f"The command {name} needs {field}, as {kind.__name__}", field=field)
         try:
-            return await run(self, command, operation)
+            return await run(self, given, operation)
         except LimitReached as error:
             raise InvalidInput(f"The memory is full, or the file too large: {error}") from error
-        except (Conflict, NotAllowed) as error:
+        except (Conflict, NotAllowed, NotFound, Erased) as error:
             raise InvalidInput(f"Nothing was changed: {error}") from error
 
     async def answer(self, command: Mapping[str, Any], *, operation: str | None = None) -> tuple[str, bool]:
@@ -106,7 +119,7 @@ class MemoryFiles:
         return done
 
     async def _str_replace(self, command: Mapping[str, Any], operation: str | None) -> str:
-        path, old, new = command["path"], command["old_str"], command.get("new_str") or ""
+        path, old, new = command["path"], command["old_str"], command.get("new_str", "")
 
         def replaced(text: str) -> str:
             places = list(_found(text, old)) if old else []
@@ -270,7 +283,11 @@ class MemoryFiles:
         if len(lines) > _LINES:
             raise InvalidInput(f"File {path} exceeds maximum line limit of {_LINES:,} lines.")
         first, last = 1, len(lines)
-        if isinstance(chosen, (list, tuple)) and len(chosen) == 2:
+        if chosen:
+            if len(chosen) != 2 or not all(type(one) is int for one in chosen):
+                raise InvalidInput(
+                    "view_range: give the numbers of the first and the last line, -1 for the end"
+                )
             first = max(1, chosen[0])
             last = last if chosen[1] == -1 else chosen[1]
         shown = _numbered(lines[first - 1 : last], first)
@@ -288,6 +305,10 @@ _COMMANDS: Final[Mapping[str, tuple[_Run, Mapping[str, type]]]] = {
     "delete": (MemoryFiles._delete, {"path": str}),
     "rename": (MemoryFiles._rename, {"old_path": str, "new_path": str}),
 }
+
+
+#: What a command may also have.
+_OPTIONAL: Final[Mapping[str, type]] = {"new_str": str, "view_range": list}
 
 
 def _place(path: str) -> _Place:
