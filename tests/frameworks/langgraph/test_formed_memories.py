@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +21,16 @@ ANN = ("memories", "ann")
 PERSON = {"schema": "Person", "document": {"name": "Zoe", "age": 30}}
 
 
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        return str(request.getfixturevalue("postgres").new_book())
+    return "memory://" if request.param == "memory" else str(tmp_path / "book.db")
+
+
 @pytest.fixture
-async def opened() -> AsyncIterator[Book]:
-    async with memoranda.open("memory://", worker=False, models=None) as book:
+async def opened(place: str) -> AsyncIterator[Book]:
+    async with memoranda.open(place, worker=False, models=None) as book:
         yield book
 
 
