@@ -70,6 +70,9 @@ class Records(Lists, Protocol):
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         """Return a record's changes, oldest first; an empty list if the view may not see the record."""
 
+    async def versions(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, list[Record]]:
+        """Return the versions of records that the view may read, oldest first, without those that were emptied."""
+
     async def unlisted(self, owner: Owner, view: View, id: UUID, page: SourcePage = ALL_SOURCES) -> Grouped:
         """Return the sources that a record does not list, each after its group's id; none if the view may not see it."""
 

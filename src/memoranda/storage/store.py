@@ -40,7 +40,7 @@ from memoranda.storage.use_cases import copies, forming_records, jobs, vector_se
 from memoranda.storage.use_cases.apply import apply_batch, find_operation, preview_batch
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
 from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
-from memoranda.storage.use_cases.history import entries, history, unlisted
+from memoranda.storage.use_cases.history import entries, history, unlisted, versions
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.use_cases.verify import Steps, verify
 from memoranda.storage.writes import PutFrame, PutPieces
@@ -130,6 +130,10 @@ class Store(ABC):
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         seen = self._now(view)
         return await self.read(lambda: history(owner, seen, id))
+
+    async def versions(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, list[Record]]:
+        seen = self._now(view)
+        return await self.read(lambda: versions(owner, seen, ids))
 
     async def unlisted(
         self, owner: Owner, view: View, id: UUID, page: SourcePage = ALL_SOURCES

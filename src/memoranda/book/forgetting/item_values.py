@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from memoranda.model.items import Item
-from memoranda.model.records import Owner, View
+from memoranda.model.records import Owner, View, those_of
 from memoranda.model.redactions import Redaction, Telling, as_said
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import places_of, texts_of
 
+#: Items whose versions are read at a time.
+_AT_ONCE: Final = 500
 
-async def earlier_values(records: Records, owner: Owner, view: View, item: Item) -> Sequence[Item]:
-    """Return the earlier values of an item that the view may read, each in its first version."""
-    steps = await records.history(owner, view, item.id)
-    found: dict[datetime, Item] = {}
-    for step in steps:
-        if isinstance(step.record, Item) and step.record.updated_at != item.updated_at:
-            found.setdefault(step.record.updated_at, step.record)
+
+async def earlier_values(records: Records, owner: Owner, view: View, items: Iterable[Item]) -> Sequence[Item]:
+    """Return the earlier values of items that the view may read, each in its first version."""
+    changed = {item.id: item for item in items if item.version > 1}
+    ids, found = list(changed), dict[tuple[UUID, datetime], Item]()
+    for start in range(0, len(ids), _AT_ONCE):
+        read = await records.versions(owner, view, ids[start : start + _AT_ONCE])
+        for id, versions in read.items():
+            for one in those_of(Item, versions):
+                if one.updated_at != changed[id].updated_at:
+                    found.setdefault((id, one.updated_at), one)
     return list(found.values())
 
 
@@ -34,7 +42,7 @@ async def in_earlier_values(
 ) -> list[Redaction]:
     """Return where earlier values of an item have some words, so that no copy of the book keeps them."""
     found = []
-    for value in await earlier_values(records, owner, view, item):
+    for value in await earlier_values(records, owner, view, [item]):
         spans = tuple(places_of([words], texts_of(value).items()))
         found.append(Redaction(item.id, as_said(spans, value.removed), at=value.updated_at))
     return [one for one in found if one.spans]

@@ -219,15 +219,16 @@ class Look:
         """Find the parts of items to take, also of deleted ones and of their earlier values."""
         living = every(self.records, self.owner, self.view, RecordType.ITEM)
         deleted = every(self.records, self.owner, self.view, RecordType.ITEM, withdrawn=True)
-        for item in those_of(Item, [*[one async for one in living], *[one async for one in deleted]]):
+        items = those_of(Item, [*[one async for one in living], *[one async for one in deleted]])
+        by_id = {item.id: item for item in items}
+        for item in items:
             self._later += [] if item.withdrawn else [item]
             self._sort(item, tellings(fact, item))
             named = None if item.withdrawn else named_so(fact, item)
             if named is not None and self._sort(item, [named]):
                 self.same.append(item)
-            if item.version > 1:
-                for earlier in await earlier_values(self.records, self.owner, self.view, item):
-                    self._sort(item, [as_stored(one, earlier) for one in tellings(fact, earlier)])
+        for value in await earlier_values(self.records, self.owner, self.view, items):
+            self._sort(by_id[value.id], [as_stored(one, value) for one in tellings(fact, value)])
 
     def _sort(self, record: Record, all_of_it: Iterable[Telling]) -> bool:
         """Sort parts of a record into those to take, to list and to name; return True if any is taken."""

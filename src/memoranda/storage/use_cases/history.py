@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from memoranda.model.ledger import Entry
 from memoranda.model.query import HistoryStep
-from memoranda.model.records import Owner, View
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.unlisted import SourcePage
 from memoranda.storage.decide.source_lists import standing_groups
 from memoranda.storage.decide.state import load_all
@@ -38,6 +39,16 @@ def _step(entry: Entry, view: View, id: UUID, seen: SeenVersion) -> HistoryStep:
     # A version that this view could not read is listed without its content.
     shown = seen.record if seen.audience.readable_by(view) else None
     return HistoryStep(entry.position, entry.at, entry.actor, line.verb, seen.version, shown)
+
+
+def versions(owner: Owner, view: View, ids: Sequence[UUID]) -> Deciding[dict[UUID, list[Record]]]:
+    """Return the versions of records that the view may read, oldest first, without those that were emptied."""
+    yield from ask(FindOwner(owner))
+    found: dict[UUID, list[Record]] = {}
+    for id in ids:
+        seen = yield from ask(VersionsInView(owner, view, id))
+        found[id] = [one.record for one in seen if one.record is not None and one.audience.readable_by(view)]
+    return found
 
 
 def unlisted(owner: Owner, view: View, id: UUID, page: SourcePage) -> Deciding[list[tuple[UUID, UUID]]]:

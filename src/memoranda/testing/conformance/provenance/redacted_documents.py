@@ -205,6 +205,8 @@ class RedactedDocumentsSuite(Suite):
         await pen.write(DeleteItem(theirs))
         (deleted,) = await pen.scan(AT_B, types=frozenset({RecordType.ITEM}), withdrawn=True)
         assert (deleted.id, deleted.withdrawn) == (gone, True)
+        versions = await engine.versions(ANN, AT_B, [changed, gone, theirs, new_id()])
+        assert [[one.version for one in found] for found in versions.values()] == [[1, 2], [1, 2], [], []]
         redactions = (
             Redaction(changed, (part(SAID, HOME, ""),), at=first),
             *taking(gone, part(SAID, HOME, ""), version=2),
