@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import (
     ConversationConflict,
@@ -33,15 +31,12 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models.test import TestModel
 
 import memoranda
 from memoranda.errors import InvalidInput
-from memoranda.integrations import pydantic_conversations
 from memoranda.integrations.pydantic_conversations import BookConversationStore
 from memoranda.integrations.tools import Scope
 from tests.frameworks.agents.results import write_results
-from tests.frameworks.killing import killed_after
 
 ANA = Scope("ana", "coach")
 #: Programs of 60 operations for each engine.
@@ -213,25 +208,6 @@ async def said(book: memoranda.Book) -> list[str]:
     return [record.passage_text() or "" for record in page.records]
 
 
-async def test_an_agent_goes_on_after_a_restart_and_its_history_forms_memories(tmp_path: Path) -> None:
-    agent = Agent(TestModel(custom_output_text="Noted."))
-    for question in ("I am allergic to walnuts.", "My name is Ana."):
-        async with memoranda.open(tmp_path / "book.db") as book:
-            store = BookConversationStore(book, ANA)
-            conversation = await store.load("monday") or Conversation(conversation_id="monday")
-            result = await agent.run(question, conversation=conversation)
-            await store.save(result, scope="web")
-    async with memoranda.open(tmp_path / "book.db") as book:
-        store = BookConversationStore(book, ANA)
-        held = await store.load("monday", scope="web")
-        assert held is not None
-        assert held.messages == result.all_messages()
-        assert held.usage == result.conversation.usage
-        await book.form_now("ana", agent="coach")
-        await book.drain()
-        assert "walnuts" in str(await book.list("ana", types="memory", agent="coach"))
-
-
 @pytest.mark.parametrize(
     "part",
     [
@@ -254,54 +230,6 @@ async def test_no_message_is_too_odd_or_too_large_to_come_back_whole(book: memor
     assert held is not None and held.messages == messages
 
 
-async def test_of_two_instances_that_save_at_once_one_is_told_of_the_conflict(tmp_path: Path) -> None:
-    async def add(store: BookConversationStore, text: str) -> int:
-        lost = 0
-        while True:
-            held = await store.load("shared") or Conversation(conversation_id="shared")
-            held.messages.append(ModelRequest([UserPromptPart(text)]))
-            try:
-                await store.save(held)
-                return lost
-            except ConversationConflict:
-                lost += 1
-
-    async with memoranda.open(tmp_path / "book.db") as one, memoranda.open(tmp_path / "book.db") as two:
-        stores = [BookConversationStore(one, ANA), BookConversationStore(two, ANA)]
-        lost = await asyncio.gather(*(add(stores[number % 2], f"line {number}") for number in range(12)))
-        held = await stores[0].load("shared")
-        assert held is not None
-        texts = [message.parts[0].content for message in held.messages if isinstance(message, ModelRequest)]  # type: ignore[union-attr]
-        assert sorted(texts, key=str) == sorted((f"line {number}" for number in range(12)), key=str)
-        assert sum(lost) > 0
-
-
-async def test_owners_agents_and_tenants_see_their_own_conversations_only(tmp_path: Path) -> None:
-    place = tmp_path / "book.db"
-    async with memoranda.open(place) as book, memoranda.open(place, tenant="other") as other:
-        theirs = [
-            BookConversationStore(book, Scope("ben", "coach")),
-            BookConversationStore(book, Scope("ana", "cook")),
-            BookConversationStore(book, Scope("ana", "coach", audience="global")),
-            BookConversationStore(other, ANA),
-        ]
-        own = BookConversationStore(book, ANA)
-        for id in ("x", "../x", "x' or 1=1 --", "", "\x00", "0" * 5000):
-            (entry,) = await own.save(
-                Conversation(messages=[ModelRequest([UserPromptPart("mine")])], conversation_id=id)
-            )
-            for store in theirs:
-                assert await store.load(id) is None
-                assert await store.list_conversations() == []
-                with pytest.raises(KeyError):
-                    await store.read_entry(entry.id)
-                with pytest.raises(UserError):
-                    await store.fork(id)
-                await store.delete(id)
-            assert await own.load(id) is not None
-        assert len(await own.list_conversations()) == 6
-
-
 async def test_a_deletion_erases_what_no_fork_and_no_branch_needs(book: memoranda.Book) -> None:
     store = BookConversationStore(book, ANA)
     messages: list[ModelMessage] = [
@@ -322,26 +250,6 @@ async def test_a_deletion_erases_what_no_fork_and_no_branch_needs(book: memorand
     assert await said(book) == []
     await store.save(Conversation(messages=messages, conversation_id="one"))
     assert len(await said(book)) == 3
-
-
-async def test_a_deletion_that_was_killed_is_finished_by_the_next_reader(
-    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = BookConversationStore(book, ANA)
-    messages: list[ModelMessage] = [ModelRequest([UserPromptPart("gone soon")])]
-    await store.save(Conversation(messages=messages, conversation_id="one"))
-
-    async def killed(*_: object) -> None:
-        raise asyncio.CancelledError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(pydantic_conversations, "_erase", killed)
-        with pytest.raises(asyncio.CancelledError):
-            await store.delete("one")
-    after = BookConversationStore(book, ANA)
-    assert await after.load("one") is None
-    assert await after.list_conversations() == []
-    assert await said(book) == []
 
 
 async def test_an_entry_that_a_deletion_freed_cannot_be_forked_to(book: memoranda.Book) -> None:
@@ -383,57 +291,6 @@ async def test_what_is_forgotten_leaves_the_history(book: memoranda.Book) -> Non
     await store.save(held)
     again = await BookConversationStore(book, ANA).load("one")
     assert again is not None and again.messages == held.messages
-
-
-#: Saves turns of two messages, and prints the number of each that was acknowledged.
-SAVING = """
-import asyncio, sys
-import memoranda
-from memoranda.integrations.pydantic_conversations import BookConversationStore
-from memoranda.integrations.tools import Scope
-from pydantic_ai.conversation import Conversation
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
-
-async def main():
-    async with memoranda.open(sys.argv[1], embed=None) as book:
-        store = BookConversationStore(book, Scope("ana", "coach"))
-        conversation = Conversation(conversation_id="long")
-        for number in range(1000):
-            conversation.messages += [ModelRequest([UserPromptPart(f"q{number}")]), ModelResponse([TextPart(f"a{number}")])]
-            await store.save(conversation)
-            print(number, flush=True)
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.parametrize("acknowledged", [1, 3, 6])
-async def test_a_killed_process_loses_no_save_that_was_acknowledged_and_leaves_no_half(
-    tmp_path: Path, acknowledged: int
-) -> None:
-    with killed_after(SAVING, tmp_path / "book.db", acknowledged) as lines:
-        last = max(map(int, lines))
-    async with memoranda.open(tmp_path / "book.db") as book:
-        held = await BookConversationStore(book, ANA).load("long")
-        assert held is not None
-        turns, half = divmod(len(held.messages), 2)
-        assert half == 0 and turns in (last + 1, last + 2)
-        assert (await book.verify(whole=True)).faults == ()
-
-
-async def test_a_book_that_is_down_is_an_error_and_not_an_empty_store(tmp_path: Path) -> None:
-    async with memoranda.open(tmp_path / "book.db") as book:
-        store = BookConversationStore(book, ANA)
-        conversation = Conversation(messages=[ModelRequest([UserPromptPart("a")])], conversation_id="one")
-        await store.save(conversation)
-    for asked in (
-        store.load("one"),
-        store.list_conversations(),
-        store.delete("one"),
-        store.save(conversation),
-    ):
-        with pytest.raises(memoranda.MemorandaError):
-            await asked
 
 
 async def test_a_scope_with_a_thread_is_refused(book: memoranda.Book) -> None:
