@@ -12,7 +12,7 @@ from memoranda import telemetry
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
-from memoranda.model.items import Item, path_fault
+from memoranda.model.items import Item, PutItem, path_fault
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import SOURCES, Memory, searched_text
 from memoranda.model.messages import Episode, Message, SummariseThread, Thread
@@ -134,7 +134,7 @@ class Door:
                 found = self._episode(change.episode, place)
             case c.Import():
                 found = self._imported(change.record, place)
-            case c.PutItem():
+            case PutItem():
                 found = self._item(change.item, place)
             case c.PatchProfile():
                 found = [_too_many(change.sources, "sources", place)]
@@ -208,7 +208,7 @@ class Door:
                 return replace(change, terms=tuple(pack_terms(message) or b"" for message in change.messages))
             case c.Remember():
                 return replace(change, terms=pack_terms(change.memory) or b"")
-            case c.PutItem():
+            case PutItem():
                 return replace(change, terms=pack_terms(change.item) or b"")
             case c.RecordEpisode():
                 episode, overflow = cut(change.episode, self.limits)
@@ -261,7 +261,7 @@ def _too_many(sources: Sequence[UUID], field: str, item: int) -> InvalidInput | 
 def _length(change: c.Change) -> int:
     if isinstance(change, c.Append):
         return sum(len(message.content) for message in change.messages)
-    if isinstance(change, c.PutItem):
+    if isinstance(change, PutItem):
         return len(change.item.passage_text())
     return len(change.record.passage_text() or "") if isinstance(change, c.Import) else 0
 

@@ -15,10 +15,9 @@ from memoranda.model.experience_lines import AddEvidence as AddEvidence
 from memoranda.model.experience_lines import AddExperience as AddExperience
 from memoranda.model.experience_lines import ApproveExperience as ApproveExperience
 from memoranda.model.experience_lines import DoubtEvidence as DoubtEvidence
+from memoranda.model.experience_lines import ExperienceChange
 from memoranda.model.experience_lines import RetireExperience as RetireExperience
-from memoranda.model.items import DeleteItem as DeleteItem
-from memoranda.model.items import PutItem as PutItem
-from memoranda.model.items import RenewItem as RenewItem
+from memoranda.model.items import ItemChange
 from memoranda.model.language_models import FormingRecord as FormingRecord
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Cited, Memory
@@ -354,14 +353,8 @@ Change = (
     | Amend
     | ChangeAudience
     | PatchProfile
-    | PutItem
-    | DeleteItem
-    | RenewItem
-    | AddExperience
-    | AddEvidence
-    | DoubtEvidence
-    | ApproveExperience
-    | RetireExperience
+    | ItemChange
+    | ExperienceChange
     | PutNamed
     | RevokeKey
     | Undo

@@ -178,3 +178,6 @@ class RetireExperience:
 
     line: UUID
     reason: str = ""
+
+
+ExperienceChange = AddExperience | AddEvidence | DoubtEvidence | ApproveExperience | RetireExperience

@@ -220,6 +220,9 @@ class RenewItem:
     item: UUID
 
 
+ItemChange = PutItem | DeleteItem | RenewItem
+
+
 def audience_width(audience: Audience) -> int:
     """Return an order of audiences: an agent's own first, then groups', then everybody's."""
     return ("self", "group", "global").index(audience.kind.value)

@@ -13,7 +13,6 @@ from uuid import UUID
 from pydantic_core import from_json
 
 from memoranda.errors import Corrupt, InvalidInput
-from memoranda.model.changes import JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.items import Item, namespace_text
 from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
@@ -22,7 +21,7 @@ from memoranda.model.messages import Episode, Feedback, Message, Overflow, Threa
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
 from memoranda.model.unlisted import Unlisted
-from memoranda.model.values import Span, canonical, due_at, keyed, micros, moment, new_id
+from memoranda.model.values import Span, canonical, keyed, micros, moment
 
 CLASS_OF: dict[str, type[Record]] = {
     cls.type.value: cls
@@ -392,23 +391,3 @@ def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], d
 
 def _hex(value: bytes | None) -> str | None:
     return None if value is None else value.hex()
-
-
-#: Seconds that are longer than any wait; in microseconds they still fit into a column.
-_LONGEST_WAIT = 1e12
-
-
-def job_columns(draft: JobDraft, at: datetime, id: UUID | None) -> dict[str, Any]:
-    """Return the parameters of the statement that adds a job, except its owner and records."""
-    wait = draft.max_wait
-    return {
-        "id": (id or new_id()).bytes,
-        "kind": draft.kind,
-        "key": draft.key,
-        "payload": json.dumps(draft.payload, ensure_ascii=False),
-        "at": micros(at),
-        "run_at": micros(due_at(at, draft.delay)),
-        "max_wait": None if wait is None else int(min(wait, _LONGEST_WAIT) * 1_000_000),
-        "insists": draft.insists,
-        "keeps": draft.keeps_payload,
-    }

@@ -12,7 +12,8 @@ from memoranda.model.changes import JobDraft
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import job_columns, owner_of
+from memoranda.storage.job_rows import job_columns
+from memoranda.storage.rows import owner_of
 
 #: Microseconds: a caller's clock that differs less from the server's is taken for a clock that is a little wrong.
 _NEAR = 3_600_000_000

@@ -17,7 +17,8 @@ from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import job_columns, owner_of
+from memoranda.storage.job_rows import job_columns
+from memoranda.storage.rows import owner_of
 
 
 def put(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, assert_never
 
-from memoranda.errors import InvalidInput, LimitReached
+from memoranda.errors import LimitReached
 from memoranda.model import changes as c
+from memoranda.model.items import DeleteItem, PutItem, RenewItem
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import KeepTaskSummary, SummariseThread
@@ -132,12 +133,8 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
             yield from memory_changes.change_audience(state, change)
         case c.PatchProfile():
             yield from other_changes.patch_profile(state, change)
-        case c.PutItem():
-            yield from item_changes.put_item(state, change)
-        case c.DeleteItem():
-            yield from item_changes.delete_item(state, change)
-        case c.RenewItem():
-            yield from item_changes.renew_item(state, change)
+        case PutItem() | DeleteItem() | RenewItem():
+            yield from item_changes.change_item(state, change)
         case c.AddExperience():
             yield from other_changes.add(state, change)
         case c.AddEvidence():
@@ -155,10 +152,6 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
         case c.Import():
             yield from other_changes.import_record(state, change)
         case c.Undo():
-            if len(state.batch.changes) > 1:
-                raise InvalidInput(
-                    "an undo must be the only change of its operation; send it alone", field="changes"
-                )
             yield from undo.undo(state, change)
         case _:
             assert_never(change)

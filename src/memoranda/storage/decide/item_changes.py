@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from memoranda.errors import Conflict, LimitReached, NotAllowed, NotFound, Stale
-from memoranda.model.items import DeleteItem, Item, PutItem, RenewItem
+from memoranda.model.items import DeleteItem, Item, ItemChange, PutItem, RenewItem
 from memoranda.model.ledger import Verb
 from memoranda.model.records import STRANGERS
 from memoranda.model.values import comparable, expired, micros
@@ -17,6 +17,17 @@ from memoranda.storage.use_case import Deciding, ask
 _TICK: Final = timedelta(microseconds=1)
 #: What stays with a value that is stored again.
 _OF_THE_VALUE: Final = ("updated_at", "agent", "trust", "removed")
+
+
+def change_item(state: BatchState, change: ItemChange) -> Deciding[None]:
+    """Decide one change to an item."""
+    match change:
+        case PutItem():
+            yield from put_item(state, change)
+        case DeleteItem():
+            yield from delete_item(state, change)
+        case RenewItem():
+            yield from renew_item(state, change)
 
 
 def put_item(state: BatchState, change: PutItem) -> Deciding[None]:

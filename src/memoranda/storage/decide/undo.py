@@ -29,6 +29,8 @@ _FINAL = {
 
 def undo(state: BatchState, change: Undo) -> Deciding[None]:
     """Reverse the operation at a position of the owner's ledger."""
+    if len(state.batch.changes) > 1:
+        raise InvalidInput("an undo must be the only change of its operation; send it alone", field="changes")
     entries = yield from _closure(state, change)
     lines = _earliest_lines(entries)
     if not lines and any(entry.lines for entry in entries):

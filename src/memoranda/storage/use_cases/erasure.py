@@ -263,7 +263,6 @@ def _loss(
     if erased:
         removed.update((yield from ask(Belongings(tuple(erased)))))
     if stripped:
-        # The present version becomes an earlier one.
         removed["versions"] += len(stripped) + (yield from ask(CountFilled(tuple(stripped))))
     unlinked = {id: plan.unlinked(record) for id, record in stripped.items()}
     redacted = [plan.removed[id] for id in stripped if id in plan.removed]
