@@ -348,8 +348,14 @@ async def _erase(book: Book, thread: ThreadHandle, ids: Sequence[UUID], who: Any
 
 
 def _tag(scope: Scope) -> str:
-    return digest("conversations", scope.agent, str(scope.audience))
+    return digest("conversations", *_readers(scope))
 
 
 def _name(scope: Scope, conversation: str) -> str:
-    return digest("conversation", scope.agent, str(scope.audience), conversation)
+    return digest("conversation", *_readers(scope), conversation)
+
+
+def _readers(scope: Scope) -> tuple[object, ...]:
+    """Return the agent of a scope and the readers of its threads; another set of groups has other conversations."""
+    groups = () if scope.audience in (None, "self", "global") else sorted(scope.groups)
+    return scope.agent, str(scope.audience), *groups

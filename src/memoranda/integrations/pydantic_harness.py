@@ -49,7 +49,8 @@ class BookMemoryStore:
         self.book = book
         self.scope = scope
         shared = scope.audience not in (None, "self")
-        readers = [str(scope.audience), *scope.groups] if shared else ["self", scope.agent]
+        groups = [] if scope.audience == "global" else sorted(scope.groups)
+        readers = [str(scope.audience), *groups] if shared else ["self", scope.agent]
         # One label, whatever the names of groups are.
         self._readers = digest(*readers)
 

@@ -101,6 +101,22 @@ async def test_owners_agents_and_tenants_see_their_own_conversations_only(tmp_pa
         assert len(await own.list_conversations()) == 6
 
 
+async def test_other_groups_have_other_conversations(book: memoranda.Book) -> None:
+    stores = [
+        BookConversationStore(book, Scope("ana", "coach", groups=groups, audience="group"))
+        for groups in (["blue"], ["red"], ["red", "blue"], ["blue", "red"])
+    ]
+    for place, store in enumerate(stores[:3]):
+        assert await store.load("x") is None
+        messages: list[ModelMessage] = [ModelRequest([UserPromptPart(f"of {place}")])]
+        await store.save(Conversation(messages=messages, conversation_id="x"))
+    for store in stores:
+        assert len(await store.list_conversations()) == 1
+    same = [await store.load("x") for store in stores[2:]]
+    assert same[0] is not None and same[1] is not None
+    assert same[0].messages == same[1].messages
+
+
 async def test_a_deletion_that_was_killed_is_finished_by_the_next_reader(
     book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
