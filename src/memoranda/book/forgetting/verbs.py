@@ -174,11 +174,11 @@ class Forgetting:
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Take a part out of a message, a memory's ``data`` or an item for good: its characters from ``start`` up to ``end``.
+        """Take a part out of a message or an item, or out of a memory's ``data``, for good: from ``start`` up to ``end``.
 
-        ``path`` is the JSON pointer of a string in the native form, in ``data`` or in an item's value; without it, the part is one of a message's
-        text, and the same words go from its native form, too. A field of which nothing is left is unset. What came from these words alone goes with them, as when they are forgotten.
-        """
+        The places are those of the record as it is now. ``path`` is the JSON pointer of a string in a native form, in ``data`` or
+        in a value; without it the part is one of a message's text, and the same words go from its native form, too. A field of
+        which nothing is left is unset. What came from these words alone goes with them."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         id = as_id(message, "message")
         first, last = as_count(start, "start"), as_count(end, "end", 1)

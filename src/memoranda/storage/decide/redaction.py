@@ -11,7 +11,7 @@ from uuid import UUID
 
 from memoranda.errors import InvalidInput, Stale
 from memoranda.model.items import Item
-from memoranda.model.memories import Cited, Memory
+from memoranda.model.memories import Cited, Memory, searched_text
 from memoranda.model.messages import Message
 from memoranda.model.records import Record, RecordType
 from memoranda.model.redactions import Redaction, as_now, as_said, cut_strings, strings_of, united
@@ -81,6 +81,11 @@ class Removed:
     spans: tuple[Span, ...]
     #: The words that are taken out.
     words: str
+
+    @property
+    def is_found_by_others(self) -> bool:
+        """True if recall finds the record by other words than before."""
+        return searched_text(self.before) != searched_text(self.left)
 
     def has_quote(self, quote: str) -> bool:
         """True if a quote from the record contains words that are taken out."""

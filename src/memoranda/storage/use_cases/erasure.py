@@ -24,7 +24,6 @@ from memoranda.model.ledger import (
     Target,
     Verb,
 )
-from memoranda.model.memories import searched_text
 from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.redactions import Redaction, joined, load_redactions
@@ -266,9 +265,7 @@ def _loss(
         removed["versions"] += len(stripped) + (yield from ask(CountFilled(tuple(stripped))))
     unlinked = {id: plan.unlinked(record) for id, record in stripped.items()}
     redacted = [plan.removed[id] for id in stripped if id in plan.removed]
-    reworded = yield from new_terms(
-        one.left for one in redacted if searched_text(one.left) != searched_text(one.before)
-    )
+    reworded = yield from new_terms(one.left for one in redacted if one.is_found_by_others)
     # A message or an item loses nothing but words of its own.
     ids = frozenset(id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message | Item))
     return _Loss(base, erased, stripped, None if whole else positions, unlinked, ids, reworded)
