@@ -12,6 +12,7 @@ MODULES = {
     "claude_agent": ("claude_agent_sdk", "claude-agent"),
     "google_adk": ("google.adk", "google-adk"),
     "anthropic_memory": ("anthropic", "anthropic"),
+    "langgraph": ("langgraph", "langgraph"),
 }
 
 
