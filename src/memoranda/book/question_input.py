@@ -1,4 +1,4 @@
-"""The vector of a question, checked."""
+"""Arguments of questions: their vectors."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -13,11 +14,12 @@ import click
 from pydantic import ValidationError
 
 from memoranda.assembly import DEFAULT_FILE
-from memoranda.book.input import Only, Who, as_id
+from memoranda.book.input import Conditions, Who, as_id
 from memoranda.cli import exits
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput
+from memoranda.model.conditions.data_filters import names_data
 from memoranda.model.records import DEFAULT_TENANT, Owner, OwnerKind, RecordType
 from memoranda.model.values import refused
 from memoranda.settings import refuse_former
@@ -25,6 +27,24 @@ from memoranda.settings import refuse_former
 Command = Callable[..., None]
 
 BOOK_VARIABLE = "MEMORANDA_BOOK"
+
+
+class ConditionsType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
+    """Conditions on data, as a JSON object."""
+
+    name = "conditions"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse the conditions; anything else is a usage error."""
+        if isinstance(value, dict):
+            return value
+        try:
+            found = json.loads(value)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or not all(map(names_data, found)):
+            self.fail('give a JSON object of paths, such as {"data.age": {"gte": 30}}', param, ctx)
+        return found
 
 
 class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
@@ -249,21 +269,38 @@ _CONDITIONS = (
         help="Only records with this trust, such as user; repeatable.",
     ),
     click.option("--pinned", is_flag=True, help="Only pinned memories."),
+    click.option(
+        "--schema", metavar="NAME", multiple=True, help="Only documents of this schema; repeatable."
+    ),
+    click.option(
+        "--namespace",
+        metavar="LABEL",
+        multiple=True,
+        help="Only items in this namespace and below it; repeatable, a label each.",
+    ),
+    click.option(
+        "--data",
+        type=ConditionsType(),
+        metavar="JSON",
+        help='Only records whose data meets these conditions, such as {"data.age": {"gte": 30}}.',
+    ),
     click.option("--include-ended", is_flag=True, help="Recall also memories whose time has ended."),
 )
 #: The filters that are passed on under their own names.
-_ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust".split()
+_ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust schema namespace".split()
 
 
 def narrowed(command: Command) -> Command:
     """Decorate a command: it gets ``types`` and ``only``, filters of the records that it shows."""
 
     @functools.wraps(command)
-    def with_conditions(types: tuple[str, ...], of_agent: str | None, **given: Any) -> None:
+    def with_conditions(
+        types: tuple[str, ...], of_agent: str | None, data: dict[str, Any] | None, **given: Any
+    ) -> None:
         chosen = {name: given.pop(name) for name in _ONLY}
         mine = {name: None if value == () else value for name, value in chosen.items()}
         flags = {name: given.pop(name) for name in ("pinned", "include_ended")}
-        only = Only(agent=of_agent, **flags, **mine)  # type: ignore[typeddict-item]
+        only: Conditions = {"agent": of_agent, **flags, **mine, **(data or {})}
         command(types=types or None, only=only, **given)
 
     for option in reversed(_CONDITIONS):

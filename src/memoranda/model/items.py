@@ -139,7 +139,7 @@ def item_text(value: Any, index: Sequence[str] | None) -> str:
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """Yield a line for each text and number of a value, with the name of its field before it."""
+    """Yield a line for each text and number of a value: the name of its field, a colon and the text."""
     return (f"{name}: {text}" if name else text for name, text in named_texts(value))
 
 

@@ -151,7 +151,7 @@ class IndexedViews:
 
 
 async def beside(shelves: Sequence[ShelfIndex], pick: Pick) -> Sequence[UUID]:
-    """Pick in these indexes; in another thread if they have many passages and do not change meanwhile."""
+    """Pick in these indexes; use another thread if they have many passages."""
     if sum(shelf.passages for shelf in shelves) > _MANY:
         states = [shelf.state for shelf in shelves]
         picked = await asyncio.to_thread(pick, shelves)
