@@ -22,7 +22,8 @@ from memoranda.book.context_requests import request_of
 from memoranda.book.forgetting.hidden_facts import Hidden
 from memoranda.book.input import as_audience, as_owner, as_view
 from memoranda.errors import InvalidInput, MemorandaError
-from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
+from memoranda.integrations.native_threads import clean
+from memoranda.integrations.pydantic_messages import placed, prompt_text, whole
 from memoranda.integrations.pydantic_runs import Runs, history, thread_of
 from memoranda.integrations.tools import TOOLS, TOOLS_BY_NAME, Call, MemoryTools, Scope
 from memoranda.model.ledger import Receipt

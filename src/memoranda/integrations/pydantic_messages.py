@@ -23,6 +23,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from memoranda.integrations.native_threads import clean
 from memoranda.model.messages import NO_WORDS, Message
 from memoranda.model.values import NAME_LENGTH, Data
 
@@ -168,11 +169,6 @@ def prompt_text(prompt: Any) -> str:
     if prompt is None or isinstance(prompt, str):
         return prompt or ""
     return "\n".join(map(_words, prompt))
-
-
-def clean(text: str) -> str:
-    """Remove what a book cannot store: NUL characters and single halves of surrogate pairs."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _words(item: object) -> str:

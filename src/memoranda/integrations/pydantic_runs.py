@@ -13,9 +13,9 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.errors import NotFound, OperationReused
+from memoranda.integrations.native_threads import clean
 from memoranda.integrations.pydantic_messages import (
     FORM,
-    clean,
     content_of,
     drafts_of,
     messages_of,
