@@ -116,7 +116,7 @@ async def main(name, address, session, first, count):
     async with memoranda.open(address) as book:
         for place in range(int(count)):
             said.append(f"{first} {place}")
-            await adapter.say(book, "ada", session, said)
+            await adapter.say(book, "ada", session, said[-3:])
             print(place, flush=True)
 
 asyncio.run(main(*sys.argv[1:]))
@@ -146,7 +146,7 @@ async def test_a_process_that_is_killed_loses_nothing_it_was_told_is_stored_and_
             process.send_signal(signal.SIGKILL)
             break
     process.stdout.close()
-    assert process.wait(30) == -signal.SIGKILL
+    assert process.wait(60) == -signal.SIGKILL
     async with memoranda.open(address) as book:
         kept = await adapter.heard(book, "ada", "s")
         assert acknowledged < len(kept) < 200
@@ -164,7 +164,7 @@ async def test_two_processes_write_one_session_at_once_and_each_keeps_its_order(
     address = tmp_path / "book.db"
     running = [writer(adapter, address, "s", name, 10) for name in ("left", "right")]
     for process in running:
-        await asyncio.to_thread(process.communicate, timeout=60)
+        await asyncio.to_thread(process.communicate, timeout=240)
         assert process.returncode == 0
     async with memoranda.open(address) as book:
         heard = await adapter.heard(book, "ada", "s")

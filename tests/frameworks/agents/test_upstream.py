@@ -90,7 +90,7 @@ def run_upstream(folder: str, plugin: str, report: Path, *files: str) -> dict[st
     root = _HERE.parents[2]
     around = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (_HERE, root, root / "src")))}
     done = subprocess.run(
-        [*command, *files], cwd=place, env=around, capture_output=True, text=True, timeout=300, check=False
+        [*command, *files], cwd=place, env=around, capture_output=True, text=True, timeout=570, check=False
     )
     assert report.exists(), done.stdout + done.stderr
     cases = ET.parse(report).getroot().iter("testcase")
