@@ -345,7 +345,7 @@ def _as_search_item(item: Item, score: float | None, namespace: Labels) -> Searc
 
 
 class OwnerQueues:
-    """Calls on each owner's items: those of one turn of the event loop run together, and those that came meanwhile next."""
+    """A queue of calls for each owner: what comes in one turn of the event loop runs together."""
 
     def __init__(self, batches: OwnerBatches) -> None:
         self._batches = batches
