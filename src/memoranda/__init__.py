@@ -3,7 +3,7 @@
 from memoranda.assembly import cancel_copy, copy, open
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.admin.book_copy import CopyReport
-from memoranda.book.items.drafts import ItemPut
+from memoranda.book.items.item_arguments import ItemPut
 from memoranda.book.verb_fields import EpisodeFields, ToolCallFields
 from memoranda.errors import (
     Busy,

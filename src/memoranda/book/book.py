@@ -49,7 +49,7 @@ from memoranda.book.input import (
     names_a_record,
     names_records,
 )
-from memoranda.book.items.verbs import Items
+from memoranda.book.items.item_verbs import Items
 from memoranda.book.question_input import as_vector
 from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
 from memoranda.book.schema_verbs import Schemas

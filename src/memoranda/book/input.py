@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.book.items.names import as_namespace_text
+from memoranda.book.item_names import as_namespace_text
 from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.model.conditions.data_filters import data_filter, names_data
 from memoranda.model.ledger import Actor

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from memoranda.book import Book
-from memoranda.book.items.drafts import ItemPut
+from memoranda.book.items.item_arguments import ItemPut
 from memoranda.errors import (
     Conflict,
     Erased,

@@ -10,7 +10,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from memoranda.book import Book
-from memoranda.book.items.drafts import ItemPut
+from memoranda.book.items.item_arguments import ItemPut
 from memoranda.errors import Conflict, InvalidInput, OperationReused
 from memoranda.integrations.tools import Scope, digest
 from memoranda.model.items import LABELS, Item

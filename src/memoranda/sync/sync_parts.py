@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoranda.book import ThreadHandle
 from memoranda.book.admin.across_owners import Admin
-from memoranda.book.items.verbs import Items
+from memoranda.book.items.item_verbs import Items
 from memoranda.book.schema_verbs import Schemas
 from memoranda.book.verbs.documents import Agents, Keys, Profiles
 from memoranda.book.verbs.episodes import Episodes

@@ -13,7 +13,7 @@ from langgraph.store.base import Item as StoreItem
 
 from memoranda.book import Book
 from memoranda.book.input import Who
-from memoranda.book.items.drafts import ItemPut
+from memoranda.book.items.item_arguments import ItemPut
 from memoranda.errors import InvalidInput
 from memoranda.integrations.langgraph.namespace_owners import ANY, Labels, NamespaceOwners, Place
 from memoranda.integrations.langgraph.store_filters import NothingMeets, conditions_of, paths_of

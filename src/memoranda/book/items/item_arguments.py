@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 
-from memoranda.book.items.names import as_bounded
+from memoranda.book.item_names import as_bounded
 from memoranda.errors import InvalidInput
 from memoranda.model.items import ITEM_NAME_LENGTH
 from memoranda.model.records import Trust, View
@@ -39,7 +39,7 @@ def spelled(draft: ItemPut) -> list[Any]:
 
 
 def item_name(name: str) -> str:
-    """Check the name of an item, and return it."""
+    """Return an item's name after its check."""
     return as_bounded(name, ITEM_NAME_LENGTH, "name")
 
 

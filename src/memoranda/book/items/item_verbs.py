@@ -22,8 +22,16 @@ from memoranda.book.input import (
     as_owner,
     as_view,
 )
-from memoranda.book.items.drafts import Index, ItemPut, item_name, paths_of, seconds_of, spelled, trust_of
-from memoranda.book.items.names import as_labels
+from memoranda.book.item_names import as_labels
+from memoranda.book.items.item_arguments import (
+    Index,
+    ItemPut,
+    item_name,
+    paths_of,
+    seconds_of,
+    spelled,
+    trust_of,
+)
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import InvalidInput, NotFound
@@ -163,7 +171,7 @@ class Items(RecordVerbs):
         renew: bool = False,
         **who: Unpack[Who],
     ) -> Item | None:
-        """Return the item of a name, or None. The agent's own wins over its groups', and those over everybody's.
+        """Return the item of a name, or None; an agent's own is preferred to its groups', and that to everybody's.
 
         With ``renew`` its time, if it has one, begins anew.
         """
