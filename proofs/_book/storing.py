@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from memoranda.errors import Conflict, InvalidInput, MemorandaError, NotAllowed, NotFound, Stale
-from memoranda.model.items import item_link, namespace_of, namespace_text
+from memoranda.model.data.items import item_link, namespace_of, namespace_text
 from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, Audience, Owner, RecordType, View
 from proofs._book.oracle import Known, Leak, may_read
@@ -108,7 +108,7 @@ async def list_(s: Session) -> None:
         raise Leak(f"items of {party.parts} as {view} below {below} are {listed!r:.300}")
     if await book.items.count(party, below, **who(view)) != len(expected):
         raise Leak(f"the count of items of {party.parts} as {view} below {below} is not {len(expected)}")
-    spaces = await book.item_namespaces(party, prefix=below, **who(view))
+    spaces = await book.items.namespaces(party, prefix=below, **who(view))
     if set(spaces) != {_space(known) for known in expected}:
         raise Leak(f"namespaces of {party.parts} as {view} below {below} are {spaces}")
     # As where a shelf is too large for an index in memory.

@@ -29,7 +29,7 @@ from memoranda.errors import (
     UnfinishedCopy,
     VersionMismatch,
 )
-from memoranda.model.items import Item
+from memoranda.model.data.items import Item
 from memoranda.model.ledger import ErasureReceipt, Receipt
 from memoranda.model.query import Hit, Hits, MissingHit, Page, Why
 from memoranda.model.records import Audience, Limits, Owner, Trust, View

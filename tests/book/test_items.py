@@ -48,10 +48,10 @@ async def test_a_list_shows_what_is_below_a_namespace_last_updated_first(book: m
     assert [item.name for item in await book.items.list("ana", ("a",))] == ["1", "4", "2"]
     assert [item.name for item in await book.items.list("ana", ("a",), limit=1, offset=1)] == ["4"]
     assert await book.items.count("ana") == 4 and await book.items.count("ana", ("a", "b")) == 2
-    assert await book.item_namespaces("ana") == [("a",), ("a", "b"), ("ab",)]
-    assert await book.item_namespaces("ana", prefix=("*", "b")) == [("a", "b")]
-    assert await book.item_namespaces("ana", suffix=("b",)) == [("a", "b")]
-    assert await book.item_namespaces("ana", max_depth=1, limit=1, offset=1) == [("ab",)]
+    assert await book.items.namespaces("ana") == [("a",), ("a", "b"), ("ab",)]
+    assert await book.items.namespaces("ana", prefix=("*", "b")) == [("a", "b")]
+    assert await book.items.namespaces("ana", suffix=("b",)) == [("a", "b")]
+    assert await book.items.namespaces("ana", max_depth=1, limit=1, offset=1) == [("ab",)]
     for odd in ("a%", "_", "*", "a\x1fb", "a\x1b1", "é ", "A"):
         await book.items.put("ana", ("odd", odd), "x", odd)
         assert [item.value for item in await book.items.list("ana", ("odd", odd))] == [odd]

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from memoranda.book.item_names import as_namespace_text
 from memoranda.errors import InvalidInput, NotAllowed
-from memoranda.model.conditions.data_filters import data_filter, names_data
+from memoranda.model.data.data_filters import data_filter, names_data
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory, MemoryStatus
 from memoranda.model.messages import Episode, ThreadStatus

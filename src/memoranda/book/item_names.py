@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoranda.errors import InvalidInput
-from memoranda.model.items import LABEL_LENGTH, LABELS, namespace_text
+from memoranda.model.data.items import LABEL_LENGTH, LABELS, namespace_text
 from memoranda.model.values import text_fault
 
 

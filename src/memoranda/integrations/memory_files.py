@@ -21,7 +21,7 @@ from memoranda.errors import (
     Stale,
 )
 from memoranda.integrations.tools import Scope
-from memoranda.model.items import Item
+from memoranda.model.data.items import Item
 from memoranda.secrets.masks import masked
 
 __all__ = ["MemoryFiles", "Scope"]

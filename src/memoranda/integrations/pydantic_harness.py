@@ -13,7 +13,7 @@ from memoranda.book import Book
 from memoranda.book.items.item_arguments import ItemPut
 from memoranda.errors import Conflict, InvalidInput, OperationReused
 from memoranda.integrations.tools import Scope, digest
-from memoranda.model.items import LABELS, Item
+from memoranda.model.data.items import LABELS, Item
 
 try:
     from pydantic_ai_harness.memory import (

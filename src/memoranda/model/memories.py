@@ -11,8 +11,8 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from memoranda.model.conditions.data_filters import record_data
-from memoranda.model.items import named_texts
+from memoranda.model.data.data_filters import record_data
+from memoranda.model.data.items import named_texts
 from memoranda.model.records import (
     AudienceKind,
     Record,

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.query import Source, quote

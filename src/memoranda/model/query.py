@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
-from memoranda.model.conditions.data_filters import DataFilter
+from memoranda.model.data.data_filters import DataFilter
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import LEFT_OUT_BECAUSE, Actor, ReceiptItem, Verb
 from memoranda.model.messages import Message

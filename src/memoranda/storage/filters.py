@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from memoranda.model.conditions.data_filters import DataFilter
+from memoranda.model.data.data_filters import DataFilter
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import COMMITMENT, PASSAGE_TYPES, Record, RecordType

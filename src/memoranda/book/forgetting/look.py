@@ -26,7 +26,7 @@ from memoranda.book.forgetting.record_texts import (
 )
 from memoranda.book.forgetting.tellings import Fact, fact_of, named_so, tellings, tells, words_of
 from memoranda.formation.owner_names import profile_names
-from memoranda.model.items import Item
+from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import NO_WORDS, Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument

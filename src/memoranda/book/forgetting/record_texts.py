@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.items import Item
+from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Overflow, Thread
 from memoranda.model.profiles import ProfileDocument

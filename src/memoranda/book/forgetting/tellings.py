@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.other_people import is_about_somebody_else
-from memoranda.model.items import Item
+from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.records import Record

@@ -28,7 +28,7 @@ from memoranda.book.record_ids import MEMORIES, record_id, record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import Conflict, Corrupt, InvalidInput, NotFound, Stale
-from memoranda.model.items import Item
+from memoranda.model.data.items import Item
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from memoranda.book.item_names import as_bounded
 from memoranda.errors import InvalidInput
-from memoranda.model.items import ITEM_NAME_LENGTH
+from memoranda.model.data.items import ITEM_NAME_LENGTH
 from memoranda.model.records import Trust, View
 
 #: The paths that an item is found by: None for all of its text, False for none.

@@ -36,7 +36,7 @@ from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Change
-from memoranda.model.items import (
+from memoranda.model.data.items import (
     LABELS,
     DeleteItem,
     Item,
@@ -171,7 +171,7 @@ class Items(RecordVerbs):
         renew: bool = False,
         **who: Unpack[Who],
     ) -> Item | None:
-        """Return the item of a name, or None; an agent's own is preferred to its groups', and that to everybody's.
+        """Return the named item, or None.
 
         With ``renew`` its time, if it has one, begins anew.
         """

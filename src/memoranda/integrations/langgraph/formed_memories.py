@@ -24,7 +24,7 @@ from memoranda.book.input import Who, as_owner, as_view
 from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.integrations.langgraph.formed_items import FormedItem, FormedItems, Passes
 from memoranda.integrations.langgraph.store_filters import NothingMeets, conditions_of
-from memoranda.model.conditions.data_filters import RecordData, data_filter
+from memoranda.model.data.data_filters import RecordData, data_filter
 from memoranda.model.records import Owner
 
 Labels = tuple[str, ...]

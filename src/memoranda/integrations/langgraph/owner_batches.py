@@ -17,7 +17,7 @@ from memoranda.book.items.item_arguments import ItemPut
 from memoranda.errors import InvalidInput
 from memoranda.integrations.langgraph.namespace_owners import ANY, Labels, NamespaceOwners, Place
 from memoranda.integrations.langgraph.store_filters import NothingMeets, conditions_of, paths_of
-from memoranda.model.items import Item
+from memoranda.model.data.items import Item
 from memoranda.model.query import Hit
 from memoranda.model.records import Owner
 from memoranda.text.terms import query_groups

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import Corrupt
-from memoranda.model.conditions.data_filters import DataFilter
+from memoranda.model.data.data_filters import DataFilter
 from memoranda.text.terms import query_groups
 
 Numbers = NDArray[np.int64]

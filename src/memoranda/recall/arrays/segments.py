@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import Corrupt
-from memoranda.model.conditions.data_filters import DataFilter
+from memoranda.model.data.data_filters import DataFilter
 from memoranda.model.passages import PassageRow, PassageRows
 from memoranda.model.records import COMMITMENT
 from memoranda.recall.arrays.columns import Column, Facets, Kept, Mask, Numbers, PassageFilter, Series

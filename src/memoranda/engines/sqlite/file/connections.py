@@ -18,7 +18,7 @@ from typing import Any
 
 from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy, is_undecodable
 from memoranda.errors import StorageError, VersionMismatch
-from memoranda.model.conditions.data_filters import body_meets
+from memoranda.model.data.data_filters import body_meets
 from memoranda.model.records import Audience
 from memoranda.storage.sql_files import named_statements
 from memoranda.storage.use_case import OwnerBase, Question, Write

@@ -66,7 +66,7 @@ def namespace_of(text: str) -> tuple[str, ...]:
 
 
 def item_link(owner: Owner, namespace: Sequence[str], name: str) -> UUID:
-    """Return the id under which links find an owner's items of one name, whoever may read them."""
+    """Return the id that links to all items that an owner has under one name."""
     return _link(owner, RecordType.ITEM, canonical([list(namespace), name]).decode())
 
 

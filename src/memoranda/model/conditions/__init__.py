@@ -1,1 +1,0 @@
-"""Conditions on the data of records."""

@@ -1,0 +1,1 @@
+"""Values of any JSON type: items, and conditions on data."""
