@@ -43,7 +43,7 @@ def as_of_the_first_format(place: Path, target: Path) -> None:
 async def a_long_life(engine: Engine) -> None:
     """Everything that the step has to fill in, in every state."""
     pen, other = Pen(engine, ANN), Pen(engine, BEN)
-    await a_full_life(pen)
+    await a_full_life(pen, items=False)
     thread = await pen.open(agent="guide", tags=("trip", STRANGE))
     await pen.write(OpenThread(a_thread(pen.owner, title="bare")))
     await pen.say(thread, "hello", speaker=STRANGE, trust=Trust.TOOL)

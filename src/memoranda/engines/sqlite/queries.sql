@@ -22,7 +22,8 @@ UPDATE owners SET held = held + ?, items = items + ? WHERE no = ?
 
 -- name: recount_held
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active'),
-    items = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'item' AND status IS NULL)
+    items = (SELECT count(*) FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'item'
+        WHERE s.owner = owners.no AND r.status IS NULL)
 WHERE no = ?
 
 -- The one place where a view becomes shelves: every read goes through it.
@@ -182,7 +183,8 @@ SELECT seq FROM records WHERE thread = ? AND +owner = ? AND type = 'message' AND
 ORDER BY seq DESC LIMIT 1
 
 -- name: count_expired_items
-SELECT count(*) FROM records WHERE owner = ? AND type = 'item' AND status IS NULL AND valid_to <= ?
+SELECT count(*) FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'item'
+WHERE s.owner = ? AND r.status IS NULL AND r.valid_to <= ?
 
 -- name: writers_of_expired
 SELECT json_extract(facets, '$[1]') FROM records
@@ -732,7 +734,8 @@ INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?) ON CONFLICT (
 
 -- name: recount_held_of_all
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active'),
-    items = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'item' AND status IS NULL)
+    items = (SELECT count(*) FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'item'
+        WHERE s.owner = owners.no AND r.status IS NULL)
 
 -- name: recount_vector_sets
 UPDATE vector_sets SET through = 0,

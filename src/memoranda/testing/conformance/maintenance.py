@@ -50,8 +50,8 @@ from memoranda.testing.conformance.stores.items import a_put
 from memoranda.testing.suite import Suite
 
 
-async def a_full_life(pen: Pen) -> None:
-    """Write a little of everything, with corrections, undos and erasures."""
+async def a_full_life(pen: Pen, *, items: bool = True) -> None:
+    """Write a little of everything, with corrections, undos and erasures; books of older formats have no items."""
     thread = await pen.open(name="order 7", agent="a", audience=FOR_A)
     said = await pen.say(thread, "tea", "cake", "rum", "ale")
     await pen.write(SetThread(thread, {"title": "lunch"}))
@@ -87,6 +87,11 @@ async def a_full_life(pen: Pen) -> None:
     leaving = Target(pen.owner, WHOLE, Actor("system"), said[1:2], ageing=True)
     await pen.engine.erase(leaving, pen.tick())
     await pen.write(Retract(shared, "no longer"), Retract(shared))
+    if items:
+        await _some_items(pen)
+
+
+async def _some_items(pen: Pen) -> None:
     made = await pen.write(a_put(pen, "list", {"milk": [2, None]}), a_put(pen, "draft", "x", ttl=1e9))
     bought = await pen.write(a_put(pen, "list", {"milk": 1}, audience=FOR_A), a_put(pen, "list", "none"))
     await pen.write(Undo(bought.position))
