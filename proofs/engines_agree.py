@@ -67,7 +67,9 @@ def shortened(steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 def control(rng: random.Random) -> int:
     """Check that an engine that forgets to count its memories is noticed; return after how many programs."""
-    with replaced("move_owner", "UPDATE owners SET position = ?, held = held + 0 * ? WHERE no = ?"):
+    with replaced(
+        "move_owner", "UPDATE owners SET position = ?, held = held + 0 * ?, items = items + ? WHERE no = ?"
+    ):
         for number in range(1, CONTROL + 1):
             try:
                 carry_out(program(rng))

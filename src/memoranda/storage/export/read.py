@@ -23,6 +23,8 @@ from memoranda.storage.export.owner_data import LARGEST, Blank, BookDump, Dumped
 from memoranda.storage.rows import CLASS_OF
 
 _Form = TypeVar("_Form", bound=Value)
+#: An erasure with one of these verbs empties the earlier versions of the record.
+_BLANKS_EARLIER = frozenset({Verb.UNSOURCE, Verb.REDACT})
 
 
 def parse_owner_line(line: Mapping[str, Any]) -> OwnerLine:
@@ -182,7 +184,7 @@ class _Parsing:
         if line.erased:
             return
         self._told[line.id, line.after] = (position, line)
-        if line.verb is Verb.UNSOURCE:
+        if line.verb in _BLANKS_EARLIER:
             self._unsourced[line.id] = line.after
 
     def _check_record(self, versions: dict[int, DumpedVersion]) -> None:

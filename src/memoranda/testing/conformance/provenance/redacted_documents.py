@@ -15,7 +15,18 @@ from memoranda.model.records import EVERYONE, WHOLE, RecordType
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span, new_id
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, AT_B, FOR_A, SMALL, Follower, Pen, packed, vectors_of
+from memoranda.testing.builders import (
+    ANN,
+    AT_B,
+    FOR_A,
+    SMALL,
+    Follower,
+    Pen,
+    adopted,
+    exported,
+    packed,
+    vectors_of,
+)
 from memoranda.testing.conformance.redaction import HOME, LEFT, SAID, part, taking, target
 from memoranda.testing.conformance.stores.items import a_put
 from memoranda.testing.suite import Suite
@@ -147,6 +158,23 @@ class RedactedDocumentsSuite(Suite):
         steps = await engine.history(ANN, WHOLE, file)
         assert [(step.verb, step.record) for step in steps] == [(Verb.PUT, None), (Verb.REDACT, left)]
         assert (await engine.verify()).faults == ()
+
+    async def test_an_export_without_the_emptied_versions_is_imported(
+        self, engine: Engine, another: Engine
+    ) -> None:
+        pen = Pen(engine)
+        text = (await pen.write(a_put(pen, "text", SAID))).id
+        thread = await pen.open()
+        (said,) = await pen.say(thread, SAID)
+        redactions = (*taking(text, part(SAID, HOME, "")), Redaction(said, (part(SAID, HOME),)))
+        await engine.erase(target(pen, redactions=redactions), pen.tick())
+        await adopted(another, ANN, await exported(engine, ANN))
+        copied = Pen(another)
+        assert (await copied.read(text)).value == LEFT and (await copied.read(said)).content == LEFT
+        assert [step.record for step in await another.history(ANN, WHOLE, text)] == [
+            None,
+            await copied.read(text),
+        ]
 
     async def test_an_item_of_which_nothing_is_left_is_erased(self, engine: Engine) -> None:
         pen = Pen(engine)
