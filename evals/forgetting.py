@@ -77,7 +77,7 @@ class Outcome:
 
 
 async def judge(filled: FilledBook) -> Outcome:
-    """Forget the fact of a case, read everything, and return the parts that still contain it."""
+    """Forget a case's fact and list where it still appears."""
     case = filled.case
     # A book in use has vectors, which are made in the background; without an embedder this does nothing.
     await filled.book.embed()

@@ -59,7 +59,7 @@ def _shares(results: Iterable[str]) -> dict[str, float]:
 
 
 def load(path: Path, half: str = "all") -> list[dict[str, Any]]:
-    """Return the phrases of a file, or those of one half."""
+    """Return the phrases of a file: all, or one half."""
     lines = path.read_text(encoding="utf-8").splitlines()
     items = [json.loads(line) for line in lines if line.strip()]
     return [item for item in items if half == "all" or item.get("half", "dev") == half]

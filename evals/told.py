@@ -55,7 +55,7 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 async def tell(case: Mapping[str, Any], engine: Engine) -> Told:
-    """Store the memories and messages of a case, then read its answer and write the changes."""
+    """Store a case's memories and messages, then form them with its answer."""
     owner = Owner(tenant=str(case["id"]), id=case.get("owner") or _OWNER)
     book = CaseBook(engine, owner, _NOW)
     old = await _remembered(book, case.get("old") or case.get("held_memories") or ())

@@ -1,4 +1,4 @@
-"""A LangGraph chatbot that keeps what its user told it in a book: it needs no key, and knows it again on the next run."""
+"""A LangGraph chatbot that stores its user's facts in a book and finds them on the next run; it needs no key."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from memoranda.integrations.langgraph import MemorandaStore, owner_from_run
 
 
 class State(TypedDict):
-    """What the user said, and the answer."""
+    """The state of the graph: the user's message and the answer."""
 
     said: str
     answer: str
 
 
 def answer(state: State, *, store: BaseStore) -> dict[str, Any]:
-    """Keep what the user told, and answer with what is known that fits."""
+    """Store the user's message, and answer with the stored ones that match it."""
     known = store.search(("memories",), query=state["said"], limit=3)
     if not state["said"].endswith("?"):
         store.put(("memories",), str(len(store.search(("memories",), limit=1000))), {"text": state["said"]})

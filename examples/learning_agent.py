@@ -31,7 +31,7 @@ from memoranda.model.memories import Memory as Held
 
 
 class Profile(BaseModel):
-    """What is known about a user that lasts."""
+    """The lasting facts about a user."""
 
     name: str = ""
     age: int | None = None
@@ -52,7 +52,7 @@ class Memory(BaseModel):
 
 
 class Experience(BaseModel):
-    """What an agent has learnt from all its users; it names none of them."""
+    """The lessons that an agent learnt from all its users, without their names."""
 
     procedural_knowledge: list[str] = []
     common_scenarios: list[str] = []
@@ -151,7 +151,7 @@ class Task:
         return await history(self.thread)
 
     def experience(self) -> str:
-        """Return what the system prompt tells of earlier tasks."""
+        """Return the system prompt's part about earlier tasks."""
         learnt = self.agent.experience.model_dump_json()
         return (
             f"<agent_experience>\n{learnt}\n</agent_experience>\n\n"
@@ -190,7 +190,7 @@ def assist(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 
 def remember(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Do the three duties for a wish that the conversation tells of."""
+    """Do the three duties for a wish in the conversation."""
     text = str(messages[0].parts[-1].content)  # type: ignore[union-attr]
     wish = re.search(r"\[(m\d+) user\] I prefer (\w+) movies", text)
     if wish is None:

@@ -32,7 +32,7 @@ def table() -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return one result; raise SystemExit if it lacks a field."""
+    """Return one result; raise SystemExit if a field is missing."""
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     missing = {"framework", "package", "version", "run", "cases", "passed", "left_out"} - set(found)
     if missing:

@@ -10,7 +10,7 @@ from langgraph.store.base import BaseStore
 
 
 class State(TypedDict):
-    """What the user said, and the notes that fit."""
+    """The state of the graph: the user's message and the notes found for it."""
 
     said: str
     notes: list[str]

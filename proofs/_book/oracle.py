@@ -158,7 +158,7 @@ class Oracle:
         known.seen = {known.version: known.seen[known.version]}
 
     def citing(self, party: Owner, id: UUID) -> set[UUID]:
-        """Return a record with all of its owner's records that rest on it, also by way of others."""
+        """Return a record with all of its owner's records that are derived from it, directly or not."""
         found = {id}
         while True:
             own = (known for known in self.records.values() if known.party == party and known.id not in found)

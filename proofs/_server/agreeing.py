@@ -154,7 +154,7 @@ async def _used(owner: Owner, view: View, number: int, engine: Engine) -> Any:
 
 
 async def _left(owner: Owner, view: View, number: int, engine: Engine) -> Any:
-    """Return the records that this view is told have left each shelf."""
+    """Return the ids of records that left each shelf, as this view reads them."""
     deltas = await engine.since(owner, view, lambda shelf: 0)
     return sorted((repr(shelf.audience), sorted(delta.gone)) for shelf, delta in deltas if delta.gone)
 

@@ -1,4 +1,4 @@
-"""Items of a book, as a program uses them: put, get, list, delete, namespaces, readers, time and operations."""
+"""Tests of a book's items: put, get, list, delete, namespaces, readers, time and operations."""
 
 from __future__ import annotations
 

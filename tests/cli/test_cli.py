@@ -269,9 +269,9 @@ def test_the_demo_shows_what_it_says(tmp_path: Path) -> None:
 
 def test_an_operator_sees_the_items_that_programs_stored(shell: Shell) -> None:
     with memoranda.open_sync(shell.folder / "book.db", worker=False, embed=None) as book:
-        item = book.items.put("ana", ("notes", "work"), "tea.md", {"text": "green tea"}).id
+        item = book.items.put("ana", ("notes", "office"), "tea.md", {"text": "green tea"}).id
     (line,) = [line for line in shell.run("list", "ana", "--type", "item").splitlines() if "item" in line]
-    assert str(item) in line and "notes/work/tea.md" in line and "green tea" in line
+    assert str(item) in line and "notes/office/tea.md" in line and "green tea" in line
     assert '{"text": "green tea"}' in shell.run("get", "ana", str(item))
     assert "green tea" in shell.run("export", "ana")
     shell.run("forget", "ana", str(item), "--what", "record", "--as-owner", "--yes")

@@ -76,7 +76,7 @@ def experience(work: World, dice: Dice, owner: Owner) -> c.Change:
 
 
 def line_change(work: World, dice: Dice, owner: Owner) -> c.Change:
-    """What is done to a line."""
+    """The changes to a line of experience."""
     line, whose = work.some(dice, owner, "experience"), dice.pick(OWNERS)
     sources = (work.some(dice, whose, "memory", "message"),)
     evidence = Evidence(owner=whose, sources=sources, guarded_at=dice.pick((None, START)))

@@ -45,7 +45,7 @@ def test_the_support_agent_does_not_try_again_what_failed(tmp_path: Path) -> Non
 
 def test_the_applications_own_models_carry_over_what_another_process_learnt(tmp_path: Path) -> None:
     def task(*prompts: str) -> tuple[str, str]:
-        """Run one task in a process of its own; return what its prompt told, and the last answer."""
+        """Run one task in a process of its own; return its prompt and the last answer."""
         done = run("learning_agent.py", tmp_path, str(tmp_path / "book.db"), *prompts)
         assert done.returncode == 0, done.stderr
         told, _, rest = done.stdout.partition("> ")

@@ -45,23 +45,23 @@ async def test_a_folder_shows_two_levels_with_sizes_and_no_hidden_files(book: me
         "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n0B\t/memories"
     )
     await create(book, "notes.txt", "ü")
-    await create(book, "work/plan.md", "x" * 1536)
-    await create(book, "work/deep/er/one.md", "x" * 1024)
-    await create(book, "work/.secret", "hidden")
+    await create(book, "writing/plan.md", "x" * 1536)
+    await create(book, "writing/deep/er/one.md", "x" * 1024)
+    await create(book, "writing/.secret", "hidden")
     await create(book, ".cache/file", "hidden")
     shown = await do(book, "view", path="/memories/")
     assert shown.split("\n")[1:] == [
         "2.5K\t/memories",
         "2B\t/memories/notes.txt",
-        "2.5K\t/memories/work/",
-        "1K\t/memories/work/deep/",
-        "1.5K\t/memories/work/plan.md",
+        "2.5K\t/memories/writing/",
+        "1K\t/memories/writing/deep/",
+        "1.5K\t/memories/writing/plan.md",
     ]
-    shown = await do(book, "view", path="/memories/work")
+    shown = await do(book, "view", path="/memories/writing")
     assert shown.split("\n")[2:] == [
-        "1K\t/memories/work/deep/",
-        "1K\t/memories/work/deep/er/",
-        "1.5K\t/memories/work/plan.md",
+        "1K\t/memories/writing/deep/",
+        "1K\t/memories/writing/deep/er/",
+        "1.5K\t/memories/writing/plan.md",
     ]
 
 

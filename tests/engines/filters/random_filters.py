@@ -140,7 +140,7 @@ class Library:
         return only or {"data": {"exists": True}}
 
     def _path(self) -> tuple[list[str], Any]:
-        """Return a path, mostly one of a record, and the value there."""
+        """Return a path and its value; most paths are from a record."""
         rng, path = self.rng, []
         found = rng.choice(list(self.known.values())).data
         while isinstance(found, dict) and found and rng.random() < 0.85:

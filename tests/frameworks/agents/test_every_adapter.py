@@ -1,4 +1,4 @@
-"""What holds for each adapter: no tenant, owner or session sees another's, and nothing acknowledged is lost or doubled."""
+"""Tests of every adapter: tenants, owners and sessions are isolated, and no acknowledged write is lost or doubled."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ async def test_it_finds_the_events_that_the_service_of_adk_finds(tmp_path: Path)
 
 
 class Scripted(BaseLlm):
-    """A model that asks the memory, and says what it was told."""
+    """A model that calls the memory tool and repeats its answer."""
 
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         last = llm_request.contents[-1].parts[-1]

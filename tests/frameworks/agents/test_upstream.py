@@ -98,7 +98,7 @@ def run_upstream(folder: str, plugin: str, report: Path, *files: str) -> dict[st
 
 
 def _name_of(case: ET.Element) -> str:
-    """Return the name of a case, after that of its class if it has one."""
+    """Return a case's name, including its class."""
     owner = case.attrib["classname"].rpartition(".")[2]
     return f"{owner}.{case.attrib['name']}" if owner.startswith("Test") else case.attrib["name"]
 

@@ -1,4 +1,4 @@
-"""A version of PydanticAI that lacks something says so, when it is asked for."""
+"""Tests that features missing in an older PydanticAI raise an error that names the version needed."""
 
 from __future__ import annotations
 

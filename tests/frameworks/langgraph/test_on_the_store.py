@@ -1,4 +1,4 @@
-"""What others built on LangGraph's store, on a book: langmem's tools and deepagents' files, with scripted models."""
+"""Tests of langmem's tools and deepagents' files on a book, with scripted models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 class Scripted(GenericFakeChatModel):
-    """A chat model that says what it was told to say, whatever tools it gets."""
+    """A chat model with scripted answers that ignores its tools."""
 
     def bind_tools(self, *_: Any, **__: Any) -> Any:
         return self

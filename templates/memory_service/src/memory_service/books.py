@@ -40,7 +40,7 @@ async def _opened() -> Book:
 
 
 async def _define(book: Book, memory_type: MemoryType) -> None:
-    """Store the schema of a document, by which a person's own edits of it are checked; requests may bring others."""
+    """Store the default document's schema, so that a person's edits are checked."""
     held = await book.schemas.get(memory_type.name)
     if memory_type.update_mode == "patch" and (held is None or held.parameters != memory_type.parameters):
         fields = memory_type.model_dump(include={"description", "parameters", "update_mode"})

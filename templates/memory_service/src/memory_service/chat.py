@@ -35,7 +35,7 @@ def chat_model(name: str) -> BaseChatModel:
 
 
 class DemoModel(BaseChatModel):
-    """A model of a few patterns: it forms memories from plain sentences, and answers with what it was told is known."""
+    """A model of a few patterns: it forms memories from plain sentences and answers from the memories in its prompt."""
 
     @property
     def _llm_type(self) -> str:

@@ -65,7 +65,7 @@ async def recalled(store: BaseStore | None, chosen: Configuration, messages: Seq
 
 
 def _line(value: dict[str, Any]) -> str:
-    """Return a value on one line that cannot end the block that it stands in."""
+    """Return a value on one line, without characters that could end its block."""
     told = "; ".join(f"{name}: {one}" for name, one in value.items() if one not in ("", None, []))
     return " ".join(told.split()).replace("<", "‹").replace(">", "›")
 

@@ -1,4 +1,4 @@
-"""The configuration of both graphs: of an assistant, of one request, or of a call in a program."""
+"""The configuration of both graphs, given by an assistant, a request or a program."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ DEFAULT_TYPES = (USER, NOTE)
 
 
 class Configuration(BaseModel):
-    """What an assistant or a request may choose. Only the program's own environment chooses the book and its forming model."""
+    """The settings of an assistant or a request; only the program's environment chooses the book and its forming model."""
 
     #: Whose memories are read and formed. There is no default: two users without a name would share their memories.
     user_id: str = Field(min_length=1, max_length=255)

@@ -55,7 +55,7 @@ def handle(prompt: str, text: str) -> str | None:
 
 
 def patch(prompt: str, text: str, **values: Any) -> dict[str, Any]:
-    """Return a patch of the user's document that rests on the message with a text."""
+    """Return a patch of the user's document that cites the message with a text."""
     source = {"sources": [{"message": handle(prompt, text)}]}
     operations = [
         {"op": "add", "path": f"/{name}", "value": value, **source} for name, value in values.items()

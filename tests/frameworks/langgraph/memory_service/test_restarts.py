@@ -1,4 +1,4 @@
-"""What is scheduled outlives the process: a kill between schedule and forming, in a program and in LangGraph's server."""
+"""Tests that scheduled work survives a kill before it is formed, in a program and in LangGraph's server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the memory service of the template promises: debounced forming by schemas, read back by the chatbot."""
+"""Tests of the template's promises: debounced forming by schemas, read back by the chatbot."""
 
 from __future__ import annotations
 
