@@ -10,7 +10,6 @@ from typing import Any, Final
 from memoranda.door import Door
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
-from memoranda.formation.schemas.definitions import FormationSchema
 from memoranda.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
 from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
 from memoranda.model.ledger import Actor
@@ -22,17 +21,6 @@ from memoranda.ports import Engine
 from memoranda.testing.builders import a_message, a_thread
 
 _ACTOR: Final = Actor("application", "evaluation")
-
-
-def wanted(schema: FormationSchema) -> WantedSchema:
-    """Return a built-in schema as a prompt asks for it."""
-    return WantedSchema(
-        name=schema.name,
-        description=schema.description,
-        parameters=dict(schema.parameters),
-        update_mode=schema.update_mode,
-        instructions=schema.instructions,
-    )
 
 
 @dataclass(frozen=True, slots=True)

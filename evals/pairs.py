@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from evals.case_books import CaseBook, wanted
+from evals.case_books import CaseBook
 from evals.scripted import WAYS, Way, answer, spoken
 from memoranda.formation.extract.by_model import read_answer
 from memoranda.formation.extract.by_rules import formed_by_rules
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.schemas.definitions import NOTE
+from memoranda.formation.schemas.request_schemas import wanted
 from memoranda.model.drafts import Formed, Reading
 from memoranda.model.memories import Memory
 from memoranda.model.records import Limits, Owner

@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from evals.case_books import CaseBook, wanted
+from evals.case_books import CaseBook
 from memoranda.formation.extract.by_model import read_answer
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.schemas.definitions import DEFAULTS, PROFILE
+from memoranda.formation.schemas.request_schemas import wanted
 from memoranda.model.changes import Append, OpenThread, Remember
 from memoranda.model.drafts import Formed
 from memoranda.model.experience_lines import ExperienceField

@@ -118,6 +118,8 @@ class Audience(Value):
 
 
 EVERYONE = Audience(kind=AudienceKind.GLOBAL)
+#: The kinds of audience, the one with the most readers first.
+WIDEST_FIRST = tuple(reversed(AudienceKind))
 
 
 class View(Value):
@@ -180,7 +182,6 @@ class Trust(StrEnum):
 
 #: The ways in by which strangers speak.
 STRANGERS = frozenset({Trust.TOOL, Trust.WEB})
-
 _ORDER = {trust: place for place, trust in enumerate(Trust)}
 
 #: What a message's role says about the way it came in.

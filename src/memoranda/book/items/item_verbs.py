@@ -42,14 +42,13 @@ from memoranda.model.data.items import (
     Item,
     PutItem,
     RenewItem,
-    audience_width,
     expiry_of,
     item_link,
     namespace_of,
 )
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits, Scan
-from memoranda.model.records import EVERYONE, Audience, Owner, RecordType, Trust, View, those_of
+from memoranda.model.records import EVERYONE, WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused
 from memoranda.ports import Lists
 
@@ -330,7 +329,7 @@ def _below(namespace: Sequence[str], only: Conditions | None = None) -> Filter:
 
 def _first(item: Item) -> tuple[int, float, UUID]:
     """Return the order in which a reader takes one of several items of a name."""
-    return audience_width(item.audience), -item.updated_at.timestamp(), item.id
+    return -WIDEST_FIRST.index(item.audience.kind), -item.updated_at.timestamp(), item.id
 
 
 def _check_once(addresses: Iterable[Address]) -> None:

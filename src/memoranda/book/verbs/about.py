@@ -12,7 +12,17 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter, Source
-from memoranda.model.records import WHOLE, Audience, AudienceKind, Owner, OwnerKind, Record, RecordType, View
+from memoranda.model.records import (
+    WHOLE,
+    WIDEST_FIRST,
+    Audience,
+    AudienceKind,
+    Owner,
+    OwnerKind,
+    Record,
+    RecordType,
+    View,
+)
 from memoranda.ports import Engine
 
 _PAGE = 500
@@ -89,8 +99,7 @@ async def readers(engine: Engine, owner: Owner) -> list[Readers]:
     counts: dict[Audience, Counter[str]] = {}
     async for record in _every(engine, owner, Filter()):
         counts.setdefault(record.audience, Counter())[record.type.value] += 1
-    width = (AudienceKind.GLOBAL, AudienceKind.GROUP, AudienceKind.SELF)
-    order = sorted(counts, key=lambda one: (width.index(one.kind), one.groups, one.agent or ""))
+    order = sorted(counts, key=lambda one: (WIDEST_FIRST.index(one.kind), one.groups, one.agent or ""))
     return [Readers(audience, dict(sorted(counts[audience].items()))) for audience in order]
 
 

@@ -37,6 +37,7 @@ from memoranda.model.query import Filter, Scan
 from memoranda.model.records import (
     EVERYONE,
     WHOLE,
+    WIDEST_FIRST,
     Audience,
     Limits,
     Owner,
@@ -71,10 +72,9 @@ class Profiles(RecordVerbs):
 
         known = await Named(self._services, Schema).get(schema)
         documents = await self._documents(owner, schema, known, who)
-        width = {"global": 0, "group": 1, "self": 2}
         merged: dict[str, Any] = {} if known is None else default_fields(schema_from_record(known))
         for document in sorted(
-            documents, key=lambda found: (width[found.audience.kind.value], found.recorded_at)
+            documents, key=lambda found: (WIDEST_FIRST.index(found.audience.kind), found.recorded_at)
         ):
             merged.update(document.body)
         return merged

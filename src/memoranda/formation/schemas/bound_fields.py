@@ -11,7 +11,7 @@ from uuid import UUID
 
 from memoranda.model.memories import Memory
 from memoranda.model.profiles import ProfileDocument, all_of
-from memoranda.model.records import Audience, AudienceKind, Owner, Trust
+from memoranda.model.records import WIDEST_FIRST, Audience, Owner, Trust
 from memoranda.model.values import canonical, derived_id
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ KEYWORD: Final = "x-memoranda-key"
 NOTHING: Final = object()
 #: The version of a document that is not stored, because it has only bound fields.
 UNSTORED: Final = 0
-_WIDTH: Final = (AudienceKind.GLOBAL, AudienceKind.GROUP, AudienceKind.SELF)
 _TRUST: Final = (*Trust,)
 _LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -130,7 +129,7 @@ class Holder:
     @property
     def rank(self) -> tuple[Any, ...]:
         """The sort key of holders: pinned, then higher trust, then the narrower audience, then the newer."""
-        readers = (_WIDTH.index(self.audience.kind), -len(self.audience.groups))
+        readers = (WIDEST_FIRST.index(self.audience.kind), -len(self.audience.groups))
         return (
             self.pinned,
             -_TRUST.index(self.trust),

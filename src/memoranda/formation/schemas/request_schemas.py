@@ -73,13 +73,13 @@ def wanted_schemas(
     listed = payload.get(SCHEMAS)
     if not isinstance(listed, list):
         due = frozenset(triggers)
-        return tuple(_wanted(one, one.trigger in due) for one in schemas_for_agent(agent, known))
+        return tuple(wanted(one, one.trigger in due) for one in schemas_for_agent(agent, known))
     held = {**DEFAULTS, **{record.name: schema_from_record(record) for record in known}}
     found = [held.get(one) if isinstance(one, str) else schema_from_record(_record(one)) for one in listed]
-    asked = [_wanted(one, True) for one in found if one is not None]
+    asked = [wanted(one, True) for one in found if one is not None]
     if any(one.update_mode == "insert" for one in asked) and all(one.name != NOTE.name for one in asked):
         # A note that follows a schema is a note first. Plain ones are not asked for.
-        asked.append(_wanted(held[NOTE.name], False))
+        asked.append(wanted(held[NOTE.name], False))
     return tuple(asked)
 
 
@@ -91,7 +91,8 @@ def request_note(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {SCHEMAS: [one if isinstance(one, str) else one["name"] for one in listed]}
 
 
-def _wanted(schema: FormationSchema, due: bool) -> WantedSchema:
+def wanted(schema: FormationSchema, due: bool = True) -> WantedSchema:
+    """Return a schema as a prompt asks for it."""
     return WantedSchema(
         name=schema.name,
         description=schema.description,

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, Strict
 
-from memoranda.model.records import Audience, Owner, Record, RecordType, Trust
+from memoranda.model.records import Owner, Record, RecordType, Trust
 from memoranda.model.records import external_link as _link
 from memoranda.model.values import Moment, Name, Span, canonical, json_text, text_fault
 
@@ -221,8 +221,3 @@ class RenewItem:
 
 
 ItemChange = PutItem | DeleteItem | RenewItem
-
-
-def audience_width(audience: Audience) -> int:
-    """Return an order of audiences: an agent's own first, then groups', then everybody's."""
-    return ("self", "group", "global").index(audience.kind.value)

@@ -15,7 +15,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import quote
-from memoranda.model.records import COMMITMENT, STRANGERS, OwnerKind, Record, RecordType, Trust
+from memoranda.model.records import COMMITMENT, STRANGERS, WIDEST_FIRST, OwnerKind, Record, RecordType, Trust
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count
 from memoranda.text.written_days import happened_words, moment_words, since_words, validity_words
@@ -183,9 +183,10 @@ class FieldPlace(NamedTuple):
 
 def merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
     """Return for each field the document it is taken from: the agent's own, else a group's, else the global one."""
-    width = {"global": 0, "group": 1, "self": 2}
     found: dict[tuple[str, str], ProfileDocument] = {}
-    for document in sorted(documents, key=lambda one: (width[one.audience.kind.value], one.recorded_at)):
+    for document in sorted(
+        documents, key=lambda one: (WIDEST_FIRST.index(one.audience.kind), one.recorded_at)
+    ):
         found |= {(document.schema_name, field): document for field in document.body}
     return {
         place: found[place]
