@@ -73,7 +73,7 @@ from memoranda.model.changes import OpenThread
 from memoranda.model.messages import TaskSummary, Thread
 from memoranda.model.profiles import Agent, Key
 from memoranda.model.query import Findings, Hit, Hits
-from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, RecordType
+from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.result import Context
@@ -204,9 +204,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
             return await taken_up(self._services, party, wanted, view)
         if status not in ("created", "running"):
             raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
-        readers = await self._services.audience_of(audience, view) or (
-            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
-        )
+        readers = await self._services.audience_of(audience, view)
         fields = {
             "name": name,
             "title": title,

@@ -34,7 +34,7 @@ from memoranda.model.changes import Change, Expect, Remember
 from memoranda.model.ledger import Receipt, Verb
 from memoranda.model.messages import TaskSummary
 from memoranda.model.query import BookFacts, Filter, Hits
-from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, Record, View
+from memoranda.model.records import EVERYONE, PASSAGE_TYPES, WHOLE, Audience, Owner, Record, View
 from memoranda.model.vectors import SetState
 from memoranda.ports import Engine
 from memoranda.worker import Worker, quiet
@@ -330,9 +330,10 @@ class Services:
             raise explained_limit(exc, (await self.door_for(view)).limits.writes_per_run) from exc
         return await self.embeddings.reached(receipt, waiting)
 
-    async def audience_of(self, given: str | Audience | None, view: View) -> Audience | None:
-        """Return the audience that a call names, or else that the settings make common; None if neither does."""
-        return as_audience(given, view) or await self.forming.of_agents.common_audience(view)
+    async def audience_of(self, given: str | Audience | None, view: View) -> Audience:
+        """Return the audience that a call names, or else that the settings make common, or else the writer's own."""
+        named = as_audience(given, view) or await self.forming.of_agents.common_audience(view)
+        return named or (EVERYONE if view.agent is None else Audience.of_agent(view.agent))
 
 
 class RecordVerbs:

@@ -48,7 +48,7 @@ from memoranda.model.data.items import (
 )
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits, Scan
-from memoranda.model.records import EVERYONE, WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
+from memoranda.model.records import WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused
 from memoranda.ports import Lists
 
@@ -90,7 +90,7 @@ class Items(RecordVerbs):
         asks that there is none; another version raises ``Stale`` or ``Conflict``.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        readers = await self._readers(audience, view)
+        readers = await self._services.audience_of(audience, view)
         draft = ItemPut(namespace, name, value, index, ttl)
         item = self._made(draft, party, view, readers, trust, "")
         change = PutItem(item, expect=None if expect is None else as_count(expect, "expect"))
@@ -115,7 +115,7 @@ class Items(RecordVerbs):
         ``new`` raises ``Conflict``.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        readers = await self._readers(audience, view)
+        readers = await self._services.audience_of(audience, view)
         drafts, leaving = list(puts), list(deletes)
         _check_once([*((one.namespace, one.name) for one in drafts), *leaving])
         found = await self._named(party, view, leaving, readers if audience is not None else None)
@@ -287,11 +287,6 @@ class Items(RecordVerbs):
         for item in sorted(seen, key=_first, reverse=True):
             found[item.namespace, item.name] = item
         return [found.get(one) for one in asked]
-
-    async def _readers(self, audience: str | Audience | None, view: View) -> Audience:
-        return await self._services.audience_of(audience, view) or (
-            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
-        )
 
     def _made(
         self, draft: ItemPut, owner: Owner, view: View, readers: Audience, trust: str | Trust | None, at: str

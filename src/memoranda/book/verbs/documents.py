@@ -35,7 +35,6 @@ from memoranda.model.memories import Memory
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Filter, Scan
 from memoranda.model.records import (
-    EVERYONE,
     WHOLE,
     WIDEST_FIRST,
     Audience,
@@ -172,9 +171,7 @@ class Profiles(RecordVerbs):
         self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
     ) -> ProfileDocument:
         """Return a new document that holds only the fields to set."""
-        readers = await self._services.audience_of(audience, view) or (
-            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
-        )
+        readers = await self._services.audience_of(audience, view)
         try:
             return ProfileDocument(id=new_id(), owner=owner, schema_name=schema, body=body, audience=readers)
         except ValidationError as exc:
