@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoranda.errors import InvalidInput
-from memoranda.model.data.items import LABEL_LENGTH, LABELS, namespace_text
-from memoranda.model.values import text_fault
+from memoranda.model.data.items import LABEL_LENGTH, LABELS, length_fault, namespace_text
 
 
 def as_labels(namespace: Any, field: str = "namespace", least: int = 1) -> tuple[str, ...]:
@@ -28,9 +27,6 @@ def as_bounded(text: Any, most: int, field: str) -> str:
     """Check a text that is not empty and at most so long, and return it."""
     if not isinstance(text, str):
         raise InvalidInput(f"{field}: give a text, not {type(text).__name__}", field=field)
-    fault = text_fault(text) if text else "is empty; give it some text"
-    if fault is None and len(text) > most:
-        fault = f"has {len(text)} characters; at most {most} are allowed"
-    if fault is not None:
+    if (fault := length_fault(text, most)) is not None:
         raise InvalidInput(f"{field}: {fault}", field=field)
     return text

@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import Field, field_validator, model_validator
 
 from memoranda.model.data.data_filters import record_data
-from memoranda.model.data.items import named_texts
+from memoranda.model.data.items import named_parts
 from memoranda.model.records import (
     AudienceKind,
     Record,
@@ -355,7 +355,7 @@ class Memory(Record):
         told = self.passage_text().casefold()
         return [
             f"{name.replace('_', ' ')}: {text}" if name else text
-            for name, text in named_texts(found.value)
+            for name, text in ((name, str(part)) for name, part in named_parts(found.value))
             if text.strip() and text.casefold() not in told
         ]
 

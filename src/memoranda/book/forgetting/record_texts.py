@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.data.items import Item
+from memoranda.model.data.items import Item, named_parts
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Overflow, Thread
 from memoranda.model.profiles import ProfileDocument
@@ -59,16 +59,9 @@ def statements_of(memory: Memory) -> Iterator[str]:
         yield memory.data["value"]
 
 
-def _numbers_in(data: Any, name: str = "") -> Iterator[str]:
+def _numbers_in(data: Any) -> Iterator[str]:
     """Yield each number in JSON with the name of its field."""
-    if isinstance(data, dict):
-        for field, inner in data.items():
-            yield from _numbers_in(inner, field)
-    elif isinstance(data, list):
-        for inner in data:
-            yield from _numbers_in(inner, name)
-    elif isinstance(data, (int, float)) and not isinstance(data, bool):
-        yield f"{name}: {data}"
+    return (f"{name}: {part}" for name, part in named_parts(data) if not isinstance(part, str))
 
 
 def made_of(record: Record, told: set[UUID], threads: set[UUID]) -> Iterator[str]:

@@ -28,14 +28,19 @@ RENEWED_AFTER: Final = 0.1
 _END, _ESCAPE = "\x1f", "\x1b"
 
 
+def length_fault(text: str, most: int) -> str | None:
+    """Return what is wrong with a text that must have 1 to ``most`` characters, or None."""
+    if not text:
+        return "is empty; give it some text"
+    if (fault := text_fault(text)) is not None:
+        return fault
+    return f"has {len(text)} characters; at most {most} are allowed" if len(text) > most else None
+
+
 def _bounded(most: int) -> AfterValidator:
     def check(value: str) -> str:
-        if not value:
-            raise ValueError("is empty; give it some text")
-        if (fault := text_fault(value)) is not None:
+        if (fault := length_fault(value, most)) is not None:
             raise ValueError(fault)
-        if len(value) > most:
-            raise ValueError(f"has {len(value)} characters; at most {most} are allowed")
         return value
 
     return AfterValidator(check)
@@ -140,19 +145,19 @@ def item_text(value: Any, index: Sequence[str] | None) -> str:
 
 def _lines(value: Any) -> Iterator[str]:
     """Yield a line for each text and number of a value: the name of its field, a colon and the text."""
-    return (f"{name}: {text}" if name else text for name, text in named_texts(value))
+    return (f"{name}: {part}" if name else str(part) for name, part in named_parts(value))
 
 
-def named_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text and number of a value as text, after the name of its field."""
+def named_parts(value: Any, name: str = "") -> Iterator[tuple[str, str | int | float]]:
+    """Yield each text and number of a value after the name of its field."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from named_texts(inner, key)
+            yield from named_parts(inner, key)
     elif isinstance(value, list):
         for inner in value:
-            yield from named_texts(inner, name)
-    elif isinstance(value, str) or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        yield name, str(value)
+            yield from named_parts(inner, name)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield name, value
 
 
 def at_path(value: Any, path: str) -> list[Any]:
