@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import memoranda
+from memoranda.book.items import item_verbs
 from memoranda.book.items.item_arguments import ItemPut
 from memoranda.errors import Conflict, Stale
 
@@ -119,6 +120,17 @@ async def test_an_agent_keeps_its_own_items_and_reads_everybodys(book: memoranda
     assert listed == ["the guide's", "everybody's"]
     await book.items.delete("ana", NOTES, "tea", agent="guide")
     assert await read(agent="guide") == "everybody's"
+
+
+async def test_a_reader_gets_its_own_item_also_when_those_of_a_name_fill_several_pages(
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(item_verbs, "_AT_ONCE", 1)
+    await book.items.put("ana", NOTES, "tea", "everybody's")
+    await book.items.put("ana", NOTES, "milk", "everybody's")
+    await book.items.put("ana", NOTES, "tea", "the guide's", agent="guide")
+    found = await book.items.get_many("ana", [(NOTES, "milk"), (NOTES, "tea")], agent="guide")
+    assert [None if one is None else one.value for one in found] == ["everybody's", "the guide's"]
 
 
 async def test_an_item_with_a_time_is_gone_when_it_is_over_and_a_reading_renews_it(

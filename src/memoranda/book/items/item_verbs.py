@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from itertools import takewhile
 from typing import Any, Final, TypeAlias, Unpack
 from uuid import UUID
@@ -47,7 +48,7 @@ from memoranda.model.data.items import (
     namespace_of,
 )
 from memoranda.model.ledger import Receipt
-from memoranda.model.query import Filter, Hits, Scan
+from memoranda.model.query import Filter, Hits
 from memoranda.model.records import WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused
 from memoranda.ports import Lists
@@ -279,11 +280,14 @@ class Items(RecordVerbs):
         if not asked:
             return []
         links = frozenset(item_link(owner, *one) for one in asked)
-        page = await self._services.engine.scans(
-            [Scan(owner, view, Filter(types=_ITEMS, sources=links), None, _MOST)]
-        )
+        scan = partial(self._services.engine.scan, owner, view, Filter(types=_ITEMS, sources=links))
+        page = await scan(None, _AT_ONCE)
+        records = [*page]
+        while page.cursor is not None:
+            page = await scan(page.cursor, _AT_ONCE)
+            records += page
         found: dict[Address, Item] = {}
-        seen = [one for one in those_of(Item, page[0]) if readers is None or one.audience == readers]
+        seen = [one for one in those_of(Item, records) if readers is None or one.audience == readers]
         for item in sorted(seen, key=_first, reverse=True):
             found[item.namespace, item.name] = item
         return [found.get(one) for one in asked]
@@ -313,8 +317,8 @@ class Items(RecordVerbs):
             raise refused(exc, at=at.removesuffix(".")) from exc
 
 
-#: The most audiences of one owner that have an item of the same name.
-_MOST: Final = 10_000
+#: Items that are read at a time: one trip unless the names are many and each has items of many audiences.
+_AT_ONCE: Final = 10_000
 
 
 def _below(namespace: Sequence[str], only: Conditions | None = None) -> Filter:
