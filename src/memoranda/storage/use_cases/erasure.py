@@ -371,8 +371,10 @@ def erased_by(eras: Iterable[UUID], entries: Iterable[tuple[Sequence[Line], Mapp
 def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
     """Return the targets whose erasure from a copy removes what its original has erased, as far as the copy has it."""
     owners = yield from ask(OwnersOfEras(past.eras))
-    redactions = [one for one in past.redactions if one.message not in past.records]
-    changed = dict.fromkeys(one.message for one in redactions)
+    erased, changed = frozenset(past.records), dict[UUID, list[Redaction]]()
+    for one in past.redactions:
+        if one.message not in erased:
+            changed.setdefault(one.message, []).append(one)
     of = yield from ask(OwnersOfRecords((*past.records, *changed)))
     ids: dict[Owner, list[UUID]] = {}
     for id, owner in of.items():
@@ -386,7 +388,7 @@ def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
             WHOLE,
             system,
             tuple(id for id in some if id not in changed),
-            redactions=tuple(one for one in redactions if one.message in some),
+            redactions=tuple(one for id in some for one in changed.get(id, ())),
         )
         for owner, some in ids.items()
     ]
