@@ -208,15 +208,16 @@ class Entry:
         redacted: frozenset[UUID] = frozenset(),
     ) -> Entry:
         """Return the entry without the digests of erased records (None: of all) and of stripped ones, which stay."""
-        is_touched = (lambda _: True) if gone is None else (gone | stripped).__contains__
+        about = {line.id for line in self.lines} | {part.id for part in self.ignored}
+        touched = about if gone is None else (about & gone) | (about & stripped)
         lines = tuple(
-            replace(line, hash=None, erased=line.id not in stripped) if is_touched(line.id) else line
+            replace(line, hash=None, erased=line.id not in stripped) if line.id in touched else line
             for line in self.lines
         )
-        ignored = tuple(replace(part, field=None) if is_touched(part.id) else part for part in self.ignored)
+        ignored = tuple(replace(part, field=None) if part.id in touched else part for part in self.ignored)
         if gone is not None:
-            note, lost = self.note, gone | redacted
-            if OPERATION in note and any(line.id in lost for line in self.lines):
+            note = self.note
+            if OPERATION in note and any(line.id in gone or line.id in redacted for line in self.lines):
                 # Its key is the operation's id, so whoever knows that could check a guess of what was erased.
                 note = {**note, OPERATION: [note[OPERATION][0], NO_REQUEST]}
             return replace(self, lines=lines, ignored=ignored, note=note)
