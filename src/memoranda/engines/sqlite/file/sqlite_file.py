@@ -57,12 +57,13 @@ class Readers:
     def _run(self, connection: sqlite3.Connection) -> None:
         try:
             while (call := self._intake.take()) is not None:
-                if call.abandoned:
-                    continue
                 try:
-                    self._read(connection, call)
+                    if not call.abandoned:
+                        self._read(connection, call)
                 finally:
                     deliver([call])
+                    # While it waits, a thread must not keep the book of its last call alive.
+                    del call
         finally:
             connection.close()
             self._intake.shut()

@@ -221,6 +221,8 @@ class Writer:
                     raise
                 finally:
                     deliver(group)
+                    # While it waits, the thread must not keep the book of its last calls alive.
+                    del call, group
         finally:
             self._connection.close()
             self._intake.shut()
