@@ -176,6 +176,10 @@ class BookMemoryStore:
             item = await self._item(path)
             held = _value(item)
             if (None if held is None else held["version"]) != expected:
+                # The same operation may have been done elsewhere between the two reads.
+                done = None if operation is None else await self.get_operation(operation)
+                if done is not None:
+                    return done
                 raise MemoryConflictError(f"memory path {path!r} has another version; read it again")
             version = None if value is None else value["version"]
             puts = [] if value is None else [ItemPut(*address, value, index=["content"], new=item is None)]
