@@ -69,6 +69,8 @@ def test_a_limit_of_file_sizes_is_told_as_a_full_disk_with_its_name(tmp_path: Pa
 async def test_a_book_that_is_never_closed_is_told_of_with_its_path(tmp_path: Path) -> None:
     book = await memoranda.open(tmp_path / "book.db", worker=False, embed=None)
     await book.remember("ana", "Lives in Lisbon")
+    # The last call of every thread refers to the book.
+    await asyncio.gather(*(book.engine.whereabouts() for _ in range(20)))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         del book

@@ -219,6 +219,23 @@ async def test_of_two_instances_that_write_at_once_one_wins(tmp_path: Path) -> N
         assert done[0].version == done[1].version
 
 
+async def test_an_operation_that_is_done_between_two_reads_is_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memoranda.open(tmp_path / "book.db") as book:
+        store, operation = BookMemoryStore(book, ANA), MemoryOperation("once", "f")
+        first = await store.write("o", "x", expected_version=None, operation=operation)
+        look, looks = store.get_operation, [0]
+
+        async def late(asked: MemoryOperation) -> MemoryMutation | None:
+            looks[0] += 1
+            return None if looks[0] == 1 else await look(asked)
+
+        monkeypatch.setattr(BookMemoryStore, "get_operation", lambda _, asked: late(asked))
+        again = await store.write("o", "x", expected_version=None, operation=operation)
+        assert (again.replayed, again.version) == (True, first.version)
+
+
 #: Writes one file again and again, and prints the number of each write that was acknowledged.
 WRITING = """
 import asyncio, sys
