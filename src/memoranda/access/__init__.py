@@ -1,0 +1,1 @@
+"""Access: who asks, what each verb needs, and the one wrapper that checks every call from outside."""

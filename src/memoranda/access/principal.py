@@ -1,0 +1,55 @@
+"""The principal: who asks from outside the program, and what this credential opens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Self
+from uuid import UUID
+
+from memoranda.errors import InvalidInput
+
+
+class Role(IntEnum):
+    """What a credential may do, least first; each role includes the ones before it."""
+
+    VIEWER = 1
+    EDITOR = 2
+    ADMIN = 3
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the role with this name; raise ``InvalidInput`` if there is none."""
+        try:
+            return cls[name.upper()]
+        except KeyError:
+            raise InvalidInput(f"role: {name!r} is none; use viewer, editor or admin", field="role") from None
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The holder of a credential, and the part of the book that it opens."""
+
+    name: str
+    tenant: str
+    role: Role
+    #: The users that it may name; None: every user of the tenant.
+    owners: frozenset[str] | None = None
+    #: The agents as which it may read and write; None: every agent.
+    agents: frozenset[str] | None = None
+    #: The groups that it may name; None: every group.
+    groups: frozenset[str] | None = None
+    #: The user whose own credential this is: it may ask for everything of theirs with ``view="owner"``.
+    person: str | None = None
+    #: A value that only this credential has: cursors and operation ids are bound to it.
+    binding: str = ""
+    #: The id of the stored key; None for a token and for a program on the same machine.
+    key: UUID | None = None
+
+
+def local_admin(tenant: str) -> Principal:
+    """Return the principal of a program on the same machine, where no key is asked for."""
+    return Principal("local", tenant, Role.ADMIN, binding="local")
