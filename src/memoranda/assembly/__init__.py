@@ -10,6 +10,7 @@ from memoranda.assembly.engine_addresses import (
     refuse_former_file,
 )
 from memoranda.assembly.job_handlers import upkeep
+from memoranda.assembly.service_setup import service_settings
 
 __all__ = [
     "DEFAULT_FILE",
@@ -22,5 +23,6 @@ __all__ = [
     "open_engine",
     "read_address",
     "refuse_former_file",
+    "service_settings",
     "upkeep",
 ]

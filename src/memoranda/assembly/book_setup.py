@@ -76,8 +76,8 @@ class _Given:
 
 
 #: The sections that a settings file may have.
-_SECTIONS = frozenset(
-    "budgets embedding forget forming limits models recall retention secrets sharing".split()
+SECTIONS = frozenset(
+    "budgets embedding forget forming limits models recall retention secrets service sharing".split()
 )
 #: Variables of the command line, which belong to no section; opening a book reads none of them.
 SHELL_VARIABLES = ("book", "debug")
@@ -326,9 +326,9 @@ def _given(
     config: str | Path | None, limits: Limits | None, audience: str | None, secrets: str | None
 ) -> _Given:
     """Read the settings of the file and the environment; what the caller gives takes precedence."""
-    refuse_former(_SECTIONS)
-    refuse_unknown(_SECTIONS, SHELL_VARIABLES)
-    file = read_file(config, _SECTIONS) if config is not None else {}
+    refuse_former(SECTIONS)
+    refuse_unknown(SECTIONS, SHELL_VARIABLES)
+    file = read_file(config, SECTIONS) if config is not None else {}
     return _Given(
         limits=settings("limits", Limits, file) if limits is None else limits,
         recall=settings("recall", RecallSettings, file),

@@ -1,0 +1,98 @@
+"""Settings of the service: its limits, who may reach it, tokens of an identity provider, and the audit of reads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from memoranda.model.values import Value
+
+#: Only these: with a symmetric algorithm, whoever can check a token could make one.
+ASYMMETRIC = frozenset("RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split())
+
+
+def _is_asymmetric(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in ASYMMETRIC:
+            raise ValueError(
+                f"names {name!r}, which is not asymmetric; choose among {', '.join(sorted(ASYMMETRIC))}"
+            )
+    return names
+
+
+def _is_no_wildcard(origins: tuple[str, ...]) -> tuple[str, ...]:
+    for origin in origins:
+        if "://" not in origin or "*" in origin or origin.endswith("/"):
+            raise ValueError(f"names {origin!r}; write each origin whole, such as https://app.example.com")
+    return origins
+
+
+class ServiceSettings(Value):
+    """Settings of the service."""
+
+    #: The hosts by which it may be asked, without a port; without any, localhost, 127.0.0.1, ::1 and the host it listens on.
+    allowed_hosts: tuple[str, ...] = ()
+    #: The web pages' origins that may ask it from a browser; none by default.
+    cors_origins: Annotated[tuple[str, ...], AfterValidator(_is_no_wildcard)] = ()
+
+    #: The largest body of a request.
+    body_bytes: int = Field(default=16_777_216, ge=1024)
+    #: How long a client may take to send a request's body.
+    body_seconds: float = Field(default=30.0, gt=0, le=3600)
+    #: How long a request may take; streams of an export have no limit.
+    request_seconds: float = Field(default=60.0, gt=0, le=3600)
+    #: Requests of one credential in a minute; 0 is no limit.
+    requests_per_minute: int = Field(default=60_000, ge=0)
+    #: Requests in progress at once; more are refused with a time to come back.
+    max_concurrent: int = Field(default=256, ge=1, le=100_000)
+
+    #: Note who asked which kind of thing about whom.
+    audit: bool = True
+    #: Days after which a line of the audit is deleted; 0 keeps all.
+    audit_days: int = Field(default=365, ge=0, le=36_500)
+
+    #: The issuer of tokens (the claim ``iss``), word for word; without it, tokens are refused.
+    token_issuer: str = ""
+    #: The audience that tokens must name (the claim ``aud``).
+    token_audience: str = ""
+    #: The issuer's public keys, a JWKS: an https address, or the path of a file.
+    token_jwks: str = ""
+    token_algorithms: Annotated[tuple[str, ...], AfterValidator(_is_asymmetric)] = ("RS256", "ES256", "EdDSA")
+    #: How far the clocks of the issuer and of this machine may differ.
+    token_skew_seconds: float = Field(default=30.0, ge=0, le=600)
+    #: The claim that names who asks.
+    token_person_claim: str = "sub"
+    token_role_claim: str = "role"
+    token_owners_claim: str = "owners"
+    token_agents_claim: str = "agents"
+    token_groups_claim: str = "groups"
+    token_tenant_claim: str = "tenant"
+    #: The role of a token that names none.
+    token_role: Literal["viewer", "editor", "admin"] = "viewer"
+
+    @property
+    def takes_tokens(self) -> bool:
+        """True if tokens of an issuer open the service, besides keys."""
+        return bool(self.token_issuer)
+
+    @model_validator(mode="after")
+    def _whole(self) -> ServiceSettings:
+        given = {
+            name: getattr(self, name)
+            for name in ("token_issuer", "token_audience", "token_jwks")
+            if getattr(self, name)
+        }
+        missing = {"token_issuer", "token_audience", "token_jwks"} - set(given)
+        if given and missing:
+            raise ValueError(f"tokens need {', '.join(sorted(missing))}, too; set all three, or none of them")
+        if given and not self.token_algorithms:
+            raise ValueError("token_algorithms names none; leave it out, or name at least one")
+        jwks = self.token_jwks
+        if "://" in jwks and not jwks.startswith("https://") and not _is_loopback(jwks):
+            raise ValueError("token_jwks is an address without TLS; use https, or the path of a file")
+        return self
+
+
+def _is_loopback(address: str) -> bool:
+    return address.startswith(("http://127.0.0.1:", "http://localhost:", "http://[::1]:"))
