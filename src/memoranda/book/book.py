@@ -24,6 +24,7 @@ from memoranda import telemetry
 from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.forget_all import BulkForgetting
+from memoranda.book.admin.job_verbs import Jobs
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.forgetting.decisions import ForgetSettings, PendingForgettings
@@ -134,6 +135,7 @@ class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting
         self.schemas = Schemas(services, self.list)
         self.keys = Keys(services, Key)
         self.admin = Admin(engine, tenant)
+        self.jobs = Jobs(engine)
         self._contexts = Contexts(services)
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────

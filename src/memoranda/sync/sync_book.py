@@ -25,6 +25,7 @@ from memoranda.sync.sync_parts import (
     SyncEpisodes,
     SyncExperience,
     SyncItems,
+    SyncJobs,
     SyncKeys,
     SyncProfiles,
     SyncSchemas,
@@ -57,6 +58,7 @@ class SyncBook(SyncPart):
         self.schemas = SyncSchemas(book.schemas, loop)
         self.keys = SyncKeys(book.keys, loop)
         self.admin = SyncAdmin(book.admin, loop)
+        self.jobs = SyncJobs(book.jobs, loop)
         self._closing = threading.Lock()
         self._is_closed = False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memoranda.book import ThreadHandle
 from memoranda.book.admin.across_owners import Admin
+from memoranda.book.admin.job_verbs import Jobs
 from memoranda.book.items.item_verbs import Items
 from memoranda.book.schema_verbs import Schemas
 from memoranda.book.verbs.documents import Agents, Keys, Profiles
@@ -115,6 +116,14 @@ class SyncAdmin(SyncPart):
     """The operator's verbs of a synchronous book."""
 
     list = blocking(Admin.list)
+
+
+class SyncJobs(SyncPart):
+    """The background jobs of a synchronous book."""
+
+    list = blocking(Jobs.list)
+    retry = blocking(Jobs.retry)
+    drop = blocking(Jobs.drop)
 
 
 class SyncKeys(SyncPart):

@@ -16,7 +16,7 @@ import click
 from memoranda.book import Book
 from memoranda.book.admin.pending_threads import is_formed, pending_threads
 from memoranda.book.forming_jobs import FORMING
-from memoranda.book.input import as_id, as_limit, as_owner
+from memoranda.book.input import as_id, as_owner
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.left_out_parts import NEWEST, left_out_since
@@ -29,7 +29,6 @@ from memoranda.formation.who_forms import described
 from memoranda.model.changes import MOST_JOBS, Job, JobState
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner
-from memoranda.model.values import utc_now
 
 _SHOWN = 20
 #: A worker that is asked to stop waits so long for its running jobs; other workers repeat what it gives up.
@@ -340,7 +339,7 @@ def list_command(session: Session, state: str | None, limit: int) -> None:
 
 async def _list(session: Session, state: str | None, limit: int) -> Sequence[Job]:
     async with session.reading() as book:
-        return await book.engine.jobs(JobState(state) if state else None, as_limit(limit))
+        return await book.jobs.list(state=state, limit=limit)
 
 
 @jobs_command.command("run")
@@ -371,10 +370,9 @@ def retry_command(session: Session, id: str) -> None:
 
 
 async def _replay(session: Session, id: str) -> None:
-    wanted = as_id(id)
+    as_id(id)
     async with session.writing(models="auto") as book:
-        if not await book.engine.replay(wanted, utc_now()):
-            raise NotFound(f"there is no dead or waiting job {id}; see: memoranda jobs list")
+        await book.jobs.retry(id)
 
 
 @jobs_command.command("drop")
@@ -392,9 +390,4 @@ def drop_command(session: Session, id: str, yes: bool) -> None:
 
 async def _drop(session: Session, id: str) -> None:
     async with session.writing(models="auto") as book:
-        if not await book.engine.drop(as_id(id)):
-            raise _no_dead_job(id)
-
-
-def _no_dead_job(id: str) -> NotFound:
-    return NotFound(f"there is no dead job {id}; see: memoranda jobs list --state dead")
+        await book.jobs.drop(id)

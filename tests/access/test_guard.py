@@ -1,0 +1,148 @@
+"""The guard: what each principal may ask of a book."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import memoranda
+from memoranda.access.guard import Guard
+from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.access.verb_table import VERBS
+from memoranda.errors import NotAllowed, NotFound
+from memoranda.model.records import Audience, Owner, OwnerKind
+
+ANN = Principal("app", "default", Role.EDITOR, owners=frozenset({"ann"}), agents=frozenset({"chef"}))
+
+
+@pytest.fixture
+async def book():
+    async with memoranda.open("memory://", worker=False, embed=None) as opened:
+        yield opened
+
+
+async def test_an_editor_writes_and_recalls_for_the_owners_it_opens(book):
+    guard = Guard(book, ANN)
+    receipt = await guard.call("remember", owner="ann", content="I like tea", agent="chef")
+    hits = await guard.call("recall", owner="ann", question="tea", agent="chef")
+    assert [hit.id for hit in hits] == [receipt.items[0].id]
+
+
+async def test_a_thread_is_opened_for_its_verbs_as_the_reader_that_is_named(book):
+    guard = Guard(book, ANN)
+    thread = await guard.call("thread", owner="ann", agent="chef")
+    await guard.call(
+        "thread.append", owner="ann", thread=thread.id, agent="chef", role_or_messages="user", content="hi"
+    )
+    page = await guard.call("thread.messages", owner="ann", thread=thread.id, agent="chef")
+    assert [(one.content, one.agent) for one in page.records] == [("hi", "chef")]
+
+
+@pytest.mark.parametrize("there", [True, False])
+async def test_another_owner_answers_like_an_owner_that_is_not_there(book, there):
+    if there:
+        await book.remember("bob", "I like tea")
+    with pytest.raises(NotFound, match=r"^there is no owner bob for this credential$"):
+        await Guard(book, ANN).call("recall", owner="bob", question="tea")
+
+
+async def test_another_tenant_is_not_there(book):
+    with pytest.raises(NotFound):
+        await Guard(book, replace(local_admin("other"))).call("owners")
+
+
+@pytest.mark.parametrize(
+    "verb", [verb for verb in VERBS if verb.role > Role.VIEWER], ids=lambda verb: verb.name
+)
+async def test_no_viewer_changes_anything(book, verb):
+    with pytest.raises(NotAllowed, match="it needs the role"):
+        await Guard(book, replace(ANN, role=Role.VIEWER)).call(verb.name, owner="ann")
+
+
+@pytest.mark.parametrize(
+    "verb", [verb for verb in VERBS if verb.role is Role.ADMIN], ids=lambda verb: verb.name
+)
+async def test_no_editor_operates_the_book(book, verb):
+    with pytest.raises(NotAllowed, match="it needs the role"):
+        await Guard(book, ANN).call(verb.name)
+
+
+@pytest.mark.parametrize("name", ["usage", "export"])
+async def test_without_an_owner_a_verb_is_about_the_whole_book(book, name):
+    with pytest.raises(NotAllowed, match="whole book"):
+        await Guard(book, ANN).call(name)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"agent": "spy"},
+        {"agent": "chef", "groups": ["team"]},
+        {"agent": "chef", "audience": Audience.of_agent("spy")},
+        {"agent": "chef", "audience": Audience.of_groups(["team"])},
+    ],
+)
+async def test_agents_and_groups_that_the_credential_does_not_name_are_not_there(book, given):
+    guard = Guard(book, replace(ANN, groups=frozenset()))
+    with pytest.raises(NotFound, match="for this credential"):
+        await guard.call("remember", owner="ann", content="x", **given)
+
+
+async def test_the_owners_own_view_needs_the_person(book):
+    await book.remember("ann", "a secret of chef", agent="chef", audience="self")
+    with pytest.raises(NotAllowed, match="own view"):
+        await Guard(book, ANN).call("recall", owner="ann", question="secret", view="owner")
+    found = await Guard(book, replace(ANN, person="ann")).call(
+        "recall", owner="ann", question="secret", view="owner"
+    )
+    assert len(found) == 1
+    with pytest.raises(NotFound):
+        await Guard(book, replace(ANN, person="ann")).call(
+            "recall", owner="bob", question="secret", view="owner"
+        )
+
+
+@pytest.mark.parametrize("given", [{"everything": True}, {"ids": [], "backups": True}])
+async def test_erasing_everything_needs_the_person(book, given):
+    with pytest.raises(NotAllowed, match="forget: erasing"):
+        await Guard(book, ANN).call("forget", owner="ann", **given)
+    await Guard(book, replace(ANN, person="ann")).call("forget", owner="ann", everything=True)
+
+
+async def test_an_export_needs_the_person_and_yields_lines(book):
+    await book.remember("ann", "tea")
+    with pytest.raises(NotAllowed, match="export: an export"):
+        Guard(book, ANN).stream("export", owner="ann")
+    assert [line async for line in Guard(book, replace(ANN, person="ann")).stream("export", owner="ann")]
+
+
+@pytest.mark.parametrize("kind", [OwnerKind.GROUP, OwnerKind.AGENT, OwnerKind.TENANT])
+async def test_owners_of_other_kinds_need_their_group_or_agent(book, kind):
+    owner = Owner(kind=kind, id="team")
+    with pytest.raises(NotFound):
+        await Guard(book, ANN).call("recall", owner=owner, question="x")
+    await Guard(book, local_admin("default")).call("recall", owner=owner, question="x")
+    if kind is OwnerKind.GROUP:
+        member = replace(ANN, groups=frozenset({"team"}))
+        await Guard(book, member).call("recall", owner=owner, question="x")
+
+
+async def test_evidence_of_other_users_is_not_taken(book):
+    with pytest.raises(NotFound, match="evidence"):
+        await Guard(book, ANN).call("experience.add", agent="chef", field="f", line="l", evidence={"bob": []})
+
+
+async def test_the_audit_is_told_of_reads_alone(book):
+    told = []
+
+    class Audit:
+        def note(self, principal, verb, owner, surface):
+            told.append((principal.name, verb, str(owner), surface))
+
+    guard = Guard(book, ANN, "rest", Audit())
+    await guard.call("remember", owner="ann", content="tea")
+    await guard.call("recall", owner="ann", question="tea")
+    with pytest.raises(NotFound):
+        await guard.call("recall", owner="bob", question="tea")
+    assert told == [("app", "recall", "ann", "rest")]
