@@ -25,8 +25,9 @@ from memoranda import (
     open_sync,
 )
 from memoranda.book.schema_verbs import Schemas
+from memoranda.book.service_keys import Keys
 from memoranda.book.services import RecordVerbs
-from memoranda.book.verbs.documents import Agents, Keys, Profiles
+from memoranda.book.verbs.documents import Agents, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.engines.sqlite.engine import SqliteEngine

@@ -276,13 +276,19 @@ class World:
 
     def _named(self, dice: Dice, owner: Owner) -> c.Change:
         if dice.rarely():
-            return c.RevokeKey(self.some(dice, owner, "key"))
+            return c.RevokeKey(self.some(dice, owner, "key"), dice.pick((None, self.now + timedelta(days=1))))
         id, audience = self.fresh(), dice.pick((EVERYONE, FOR_A))
         if dice.number(2):
             opens = dice.pick((None, *OWNERS))
-            return c.PutNamed(
-                Key(id=id, owner=owner, audience=audience, name="phone", digest="0" * 64, opens=opens)
-            )
+            users = dice.pick((None, ("ann",), ("ben", "ann")))
+            fields: dict[str, Any] = {
+                "id": id,
+                "owner": owner,
+                "audience": audience,
+                "name": "phone",
+                "digest": "0" * 64,
+            }
+            return c.PutNamed(Key(**fields, opens=opens, owners=users))
         return c.PutNamed(Agent(id=id, owner=owner, audience=audience, name="waiter", model=dice.pick(TEXTS)))
 
     def _import(self, dice: Dice, owner: Owner) -> c.Change:

@@ -21,6 +21,7 @@ SECRETS: list[tuple[str, str, str]] = [
     ('{"apiKey": "q81ZxMw7nT5kLr20BvYc"}', "q81ZxMw7nT5kLr20BvYc", "key"),
     ("client_secret: 9f2c7b1e4d8a6035c9e1f7a2", "9f2c7b1e4d8a6035c9e1f7a2", "key"),
     ("Der API-Schlüssel lautet Zk39xQpLm48RtYb7.", "Zk39xQpLm48RtYb7", "key"),
+    ("the shop's memory: mem_9f04c1ab_Zk29xQwLm48RtYb71NcVs03HdJfGpQe5TuAaLw7Kp_-", "mem_9f04c1ab_Zk29xQwLm48RtYb71NcVs03HdJfGpQe5TuAaLw7Kp_-", "key"),
     # tokens
     ("git clone https://ghp_a8Zk29xQwLm48RtYb71NcVs03HdJfGpQe5Tu@github.com/x/y", "ghp_a8Zk29xQwLm48RtYb71NcVs03HdJfGpQe5Tu", "token"),
     ("glpat-Zk29xQwLm48RtYb71NcV is the runner's", "glpat-Zk29xQwLm48RtYb71NcV", "token"),

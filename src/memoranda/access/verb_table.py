@@ -148,6 +148,8 @@ VERBS: tuple[Verb, ...] = (
     Verb("keys.get", _ADMIN, "GET", "/v1/keys/{name}"),
     Verb("keys.put", _ADMIN, "PUT", "/v1/keys/{name}"),
     Verb("keys.issue", _ADMIN, "POST", "/v1/keys/{name}/issue"),
+    Verb("keys.create", _ADMIN, "POST", "/v1/keys"),
+    Verb("keys.rotate", _ADMIN, "POST", "/v1/keys/{name}/rotate"),
     Verb("keys.revoke", _ADMIN, "DELETE", "/v1/keys/{id}"),
 )
 

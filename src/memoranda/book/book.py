@@ -54,12 +54,13 @@ from memoranda.book.items.item_verbs import Items
 from memoranda.book.question_input import as_vector
 from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
 from memoranda.book.schema_verbs import Schemas
+from memoranda.book.service_keys import Keys
 from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.background_work import BackgroundWork
 from memoranda.book.verbs.context_sources import Contexts
-from memoranda.book.verbs.documents import Agents, Keys, Profiles
+from memoranda.book.verbs.documents import Agents, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.book.verbs.reads import Reads

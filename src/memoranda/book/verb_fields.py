@@ -157,6 +157,14 @@ class KeyFields(TypedDict, total=False):
     roles: Sequence[str]
     #: The one owner that it opens; without it, every owner of the tenant.
     opens: Owner | None
+    #: viewer, editor or admin.
+    role: str | None
+    #: The users, agents and groups that it may name; without them, all.
+    owners: Sequence[str] | None
+    agents: Sequence[str] | None
+    groups: Sequence[str] | None
+    #: The user whose own key it is.
+    person: str | None
     expires_at: datetime | None
 
 

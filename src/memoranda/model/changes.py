@@ -310,9 +310,10 @@ class PutNamed:
 
 @dataclass(frozen=True, slots=True)
 class RevokeKey:
-    """Revoke a key, so that it opens the service no more."""
+    """Revoke a key, so that it opens the service no more: now, or from a moment to come."""
 
     key: UUID
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from memoranda.model.records import Owner, Record, RecordType, past_of
+from memoranda.model.records import Owner, OwnerKind, Record, RecordType, past_of
 from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Document, Moment, Name, Text, comparable
 
@@ -109,6 +109,10 @@ def without(
 UpdateMode: TypeAlias = Literal["patch", "insert"]
 #: When it is formed: once a thread has been silent for a while, only when it closes, or only on request.
 Trigger: TypeAlias = Literal["silence", "close", "request"]
+
+
+#: What a key may do: read; read and write; everything.
+KeyRole: TypeAlias = Literal["viewer", "editor", "admin"]
 
 
 class ProfileDocument(Record):
@@ -230,9 +234,40 @@ class Key(Record):
     roles: tuple[Name, ...] = ()
     #: The one owner that it opens; every owner of the tenant where none is named.
     opens: Owner | None = None
+    #: The part of the secret that may be shown, by which people tell keys apart; empty if the caller made the secret.
+    prefix: str = Field(default="", max_length=32)
+    #: viewer, editor or admin; None of a key that was stored before there were roles.
+    role: KeyRole | None = None
+    #: The users that it may name; None: every user of the tenant.
+    owners: tuple[Name, ...] | None = None
+    #: The agents as which it reads and writes; None: every agent.
+    agents: tuple[Name, ...] | None = None
+    #: The groups that it may name; None: every group.
+    groups: tuple[Name, ...] | None = None
+    #: The user whose own key this is.
+    person: Name | None = None
     expires_at: Moment | None = None
+    #: When it ceases to open the service; a moment to come while a rotated key still holds.
     revoked_at: Moment | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
         """Return the name; None once the key is revoked, so that a new key can take the name."""
         return None if self.revoked_at is not None else (self.name,)
+
+    def names(self) -> frozenset[Owner]:
+        """Return the users and groups that it names; their whole erasure takes their names out of it."""
+        users = {*(self.owners or ()), *((self.person,) if self.person else ())}
+        named = {OwnerKind.USER: users, OwnerKind.GROUP: {*(self.groups or ())}}
+        found = {
+            Owner(tenant=self.owner.tenant, kind=kind, id=id) for kind, ids in named.items() for id in ids
+        }
+        return frozenset(found if self.opens is None else found | {self.opens})
+
+    def without_owner(self, owner: Owner) -> Key | None:
+        """Return this key without an erased owner's name; None if it opens nothing then."""
+        if owner == self.opens or (owner.kind is OwnerKind.USER and owner.id == self.person):
+            return None
+        field = "owners" if owner.kind is OwnerKind.USER else "groups"
+        left = tuple(id for id in getattr(self, field) or () if id != owner.id)
+        changed: Key = self.changed(**{field: left})
+        return changed if changed.owners != () or changed.groups else None

@@ -19,7 +19,7 @@ _KEYS: Final = re.compile(
     r"|sk-(?:proj-|ant-|or-|svcacct-|admin-|live-)?[A-Za-z0-9_-]{20,}"
     r"|(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,}"
     r"|AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])|GOCSPX-[A-Za-z0-9_-]{20,}|SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"
-    r"|key-[0-9a-f]{32}(?![0-9a-z])|SK[0-9a-f]{32}(?![0-9a-z])|(?:gsk|xai|pplx|fw|r8|tgp_v1|phc|phx|nvapi|re|rnd|lin_api|sntrys)[_-][A-Za-z0-9_-]{24,}"
+    r"|mem_[0-9a-f]{8}_[A-Za-z0-9_-]{40,}|key-[0-9a-f]{32}(?![0-9a-z])|SK[0-9a-f]{32}(?![0-9a-z])|(?:gsk|xai|pplx|fw|r8|tgp_v1|phc|phx|nvapi|re|rnd|lin_api|sntrys)[_-][A-Za-z0-9_-]{24,}"
     r"|AGE-SECRET-KEY-1[A-Z0-9]{50,60}|(?:PMAK|NRAK|NRJS|EZAK|EZTK|sq0csp|sk_prod|pnu|dp\.pt|dt0c01)[-_.][A-Za-z0-9_.-]{16,}"
     r"|[0-9a-f]{32}-us[0-9]{1,2}(?![0-9a-z]))"
 )

@@ -7,7 +7,8 @@ from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.job_verbs import Jobs
 from memoranda.book.items.item_verbs import Items
 from memoranda.book.schema_verbs import Schemas
-from memoranda.book.verbs.documents import Agents, Keys, Profiles
+from memoranda.book.service_keys import Keys
+from memoranda.book.verbs.documents import Agents, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.sync.background_loop import Loop, SyncPart, blocking
@@ -134,3 +135,5 @@ class SyncKeys(SyncPart):
     list = blocking(Keys.list)
     issue = blocking(Keys.issue)
     revoke = blocking(Keys.revoke)
+    create = blocking(Keys.create)
+    rotate = blocking(Keys.rotate)

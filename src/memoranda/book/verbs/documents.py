@@ -1,15 +1,13 @@
-"""The verbs of a book over profiles, agents, schemas and keys."""
+"""The verbs of a book over profiles and agents, and over all records with a unique name."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
-from uuid import UUID
 
 from pydantic import ValidationError
 
@@ -18,18 +16,17 @@ from memoranda.book.input import (
     Who,
     as_actor,
     as_flag,
-    as_id,
     as_names,
     as_owner,
     as_text,
     as_view,
 )
 from memoranda.book.services import RecordVerbs, Services
-from memoranda.book.verb_fields import AgentFields, KeyFields, StoredKeyFields, spelled_out
+from memoranda.book.verb_fields import AgentFields, spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.bound_profiles import bound_by, keyed
-from memoranda.model.changes import Expect, PutNamed, RevokeKey, Undo
+from memoranda.model.changes import Expect, PutNamed, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
@@ -344,26 +341,3 @@ class Agents(Named[Agent]):
     async def limits(self, name: str) -> Limits:
         """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
         return await self._services.forming.of_agents.limits(as_text(name, "name"))
-
-
-@spelled_out
-class Keys(Named[Key]):
-    """Keys that open a service; the book stores only their digests."""
-
-    async def put(
-        self, name: str, *, operation: str | None = None, **fields: Unpack[StoredKeyFields]
-    ) -> Receipt:
-        """Store a key whose digest the caller made; a name that is in use is refused."""
-        return await self._put(name, dict(fields), operation)
-
-    async def issue(
-        self, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
-    ) -> Receipt:
-        """Store the digest of a secret that the caller made."""
-        as_text(secret, "secret")
-        digest = hashlib.sha256(secret.encode()).hexdigest()
-        return await self.put(name, digest=digest, operation=operation, **fields)
-
-    async def revoke(self, id: UUID | str, *, operation: str | None = None) -> Receipt:
-        """Revoke a key: it opens the service no more."""
-        return await self._write(self._tenant, WHOLE, RevokeKey(as_id(id)), ["revoke", str(id)], operation)

@@ -248,8 +248,13 @@ def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) ->
 def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
     """Remove an owner's name from a record of another owner."""
     # A damaged one may name the owner; nobody can use it.
-    if isinstance(record, Damaged) or (isinstance(record, Key) and record.opens == owner):
+    left_of_key = (
+        record.without_owner(owner) if isinstance(record, Key) and owner in record.names() else record
+    )
+    if isinstance(record, Damaged) or left_of_key is None:
         plan.doomed[record.id] = record
+    elif left_of_key is not record:
+        plan.stripped[record.id] = left_of_key
     base = plan.stripped.get(record.id, record)
     if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
         left = tuple(part for part in base.evidence if part.owner != owner)

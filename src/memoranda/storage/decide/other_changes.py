@@ -135,10 +135,11 @@ def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
 def revoke_key(state: BatchState, change: RevokeKey) -> Deciding[None]:
     """Revoke a key, so that it opens the service no more."""
     key: Key = yield from state.need(change.key, Key, "key")
-    if key.revoked_at is not None:
+    at = change.at or state.batch.at
+    if key.revoked_at is not None and key.revoked_at <= at:
         state.ignore("unchanged", key.id)
         return
-    state.put(key.changed(revoked_at=state.batch.at), Verb.REVOKE)
+    state.put(key.changed(revoked_at=at), Verb.REVOKE)
 
 
 def import_record(state: BatchState, change: Import) -> Deciding[None]:

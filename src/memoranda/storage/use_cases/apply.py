@@ -134,8 +134,8 @@ def _named_by(puts: Iterable[Put]) -> set[Owner]:
     for put in puts:
         if isinstance(put.record, ExperienceLine):
             found.update(part.owner for part in put.record.evidence)
-        elif isinstance(put.record, Key) and put.record.opens is not None:
-            found.add(put.record.opens)
+        elif isinstance(put.record, Key):
+            found.update(put.record.names())
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -23,7 +24,7 @@ from memoranda.model.changes import (
 from memoranda.model.experience_lines import MOST_USERS, Evidence
 from memoranda.model.ledger import Verb
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.records import EVERYONE, Owner, OwnerKind, Record, RecordType
+from memoranda.model.records import EVERYONE, WHOLE, Owner, OwnerKind, Record, RecordType
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import (
@@ -158,6 +159,46 @@ class OtherSuite(Suite):
         assert [record.id for record in await pen.scan(slots=(again.slot(),))] == [again.id]
         with pytest.raises(NotFound):
             await pen.write(RevokeKey(new_id()))
+
+    async def test_a_key_may_be_replaced_at_once_and_hold_until_a_moment_to_come(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine, TENANT)
+        old, new = a_key(TENANT), a_key(TENANT)
+        await pen.write(PutNamed(old))
+        late, sooner = pen.now + timedelta(hours=2), pen.now + timedelta(hours=1)
+        await pen.write(RevokeKey(old.id, late), PutNamed(new))
+        assert [record.id for record in await pen.scan(slots=(new.slot(),))] == [new.id]
+        assert (await pen.read(old.id)).revoked_at == late
+        await pen.write(RevokeKey(old.id, sooner))
+        assert [part.code for part in (await pen.write(RevokeKey(old.id, late))).ignored] == ["unchanged"]
+        assert (await pen.read(old.id)).revoked_at == sooner
+
+    async def test_an_erased_users_name_leaves_the_keys_that_open_others_too(self, engine: Engine) -> None:
+        pen, tenant = Pen(engine), Pen(engine, TENANT)
+        await pen.remember("likes tea")
+        own = a_key(TENANT, name="own", owners=("ann",), groups=(), person="ann")
+        hers = a_key(TENANT, name="hers", owners=("ann",), groups=())
+        both = a_key(TENANT, name="both", owners=("ann", "ben"), groups=())
+        every = a_key(TENANT, name="every")
+        for one in (own, hers, both, every):
+            await tenant.write(PutNamed(one))
+        before = (await engine.entries(tenant.owner, 0, 100))[-1].position
+        await pen.erase_all()
+        assert [await tenant.find(one.id) for one in (own, hers)] == [None, None]
+        assert [(await tenant.read(one.id)).owners for one in (both, every)] == [("ben",), None]
+        steps = await engine.history(tenant.owner, WHOLE, both.id)
+        assert [step.record is None for step in steps] == [True, False]
+        assert len(await engine.entries(tenant.owner, before, 100)) == 1
+
+    async def test_a_key_of_a_group_ends_with_the_group(self, engine: Engine) -> None:
+        team = Owner(kind=OwnerKind.GROUP, id="team")
+        pen, tenant = Pen(engine, team), Pen(engine, TENANT)
+        await pen.remember("meets on Mondays")
+        key = a_key(TENANT, owners=(), groups=("team",))
+        await tenant.write(PutNamed(key))
+        await pen.erase_all()
+        assert await tenant.find(key.id) is None
 
     async def test_a_line_of_experience_serves_until_it_is_retired(self, engine: Engine) -> None:
         pen = Pen(engine, GUIDE)
