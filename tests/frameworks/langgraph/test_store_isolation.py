@@ -18,8 +18,8 @@ from langgraph.store.base import PutOp
 import memoranda
 from memoranda.errors import Busy, NotAllowed
 from memoranda.integrations.langgraph import MemorandaStore, owner_at, owner_from_run
-from memoranda.integrations.langgraph.namespace_owners import NamespaceOwners
 from memoranda.integrations.langgraph.owner_batches import OwnerBatches, OwnerQueues
+from memoranda.wire.store_owners import NamespaceOwners
 from tests.engines.between import SOON, between, through
 from tests.engines.postgres_server import Place
 
@@ -178,7 +178,7 @@ _HOLES: dict[str, Any] = {
     "all owners are read across": (
         NamespaceOwners,
         "owners",
-        lambda self: self._book.owners(),
+        lambda self: self._all_owners(),
     ),
     "one queue for all owners": (
         OwnerQueues,

@@ -13,7 +13,8 @@ from memoranda.integrations.langgraph.chat_models import ChatModels
 from memoranda.integrations.langgraph.formed_memories import FormedMemories
 from memoranda.integrations.langgraph.langchain_embedder import LangChainEmbedder
 from memoranda.integrations.langgraph.memoranda_store import MemorandaStore
-from memoranda.integrations.langgraph.namespace_owners import OwnerOf, owner_at, owner_from_run
+from memoranda.integrations.langgraph.namespace_owners import owner_from_run
+from memoranda.wire.store_owners import OwnerOf, owner_at
 
 __all__ = [
     "ChatModels",

@@ -23,9 +23,9 @@ from memoranda.book import Book
 from memoranda.book.input import Who, as_owner, as_view
 from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.integrations.langgraph.formed_items import FormedItem, FormedItems, Passes
-from memoranda.integrations.langgraph.store_filters import NothingMeets, conditions_of
 from memoranda.model.data.data_filters import RecordData, data_filter
 from memoranda.model.records import Owner
+from memoranda.wire.store_filters import NothingMeets, conditions_of
 
 Labels = tuple[str, ...]
 

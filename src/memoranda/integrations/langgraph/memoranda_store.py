@@ -27,11 +27,11 @@ from memoranda.book.input import Who, as_flag, as_view
 from memoranda.errors import InvalidInput
 from memoranda.integrations.langgraph.home_loop import HomeLoop
 from memoranda.integrations.langgraph.langchain_embedder import LangChainEmbedder
-from memoranda.integrations.langgraph.namespace_owners import AudienceOf, NamespaceOwners, OwnerOf, Place
 from memoranda.integrations.langgraph.owner_batches import OwnerBatches, OwnerQueues
-from memoranda.integrations.langgraph.store_filters import paths_of
 from memoranda.model.records import Owner
 from memoranda.sync import SyncBook
+from memoranda.wire.store_filters import paths_of
+from memoranda.wire.store_owners import AudienceOf, NamespaceOwners, OwnerOf, Place
 
 
 class MemorandaStore(AsyncBatchedBaseStore):
@@ -80,7 +80,8 @@ class MemorandaStore(AsyncBatchedBaseStore):
         fields = None if index is None else index.get("fields") or index.get("text_fields")
         self._home = HomeLoop(book, embedder)
         self._loop = self._home.loop
-        self._owners = NamespaceOwners(self._home.book, owner_of, audience_of, across_owners)
+        opened = self._home.book
+        self._owners = NamespaceOwners(opened.tenant, opened.owners, owner_of, audience_of, across_owners)
         self._queues = OwnerQueues(
             OwnerBatches(
                 self._home.book,

@@ -1,0 +1,190 @@
+"""The arguments of each verb on the wire, read from its signature: a model that checks them, and what the book gets."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic_core import from_json
+
+from memoranda.access.verb_table import BY_NAME, VERBS, Verb
+from memoranda.book import Book, ThreadHandle
+from memoranda.book.admin.across_owners import Admin
+from memoranda.book.admin.job_verbs import Jobs
+from memoranda.book.items.item_verbs import Items
+from memoranda.book.schema_verbs import Schemas
+from memoranda.book.verbs.documents import Agents, Keys, Profiles
+from memoranda.book.verbs.episodes import Episodes
+from memoranda.book.verbs.experience import Experience
+from memoranda.errors import InvalidInput
+from memoranda.wire.argument_forms import FORMS, LOCAL, MADE
+from memoranda.worker import Worker
+
+#: The class of each part of a book.
+PARTS: dict[str, type] = {
+    "admin": Admin,
+    "agents": Agents,
+    "episodes": Episodes,
+    "experience": Experience,
+    "items": Items,
+    "jobs": Jobs,
+    "keys": Keys,
+    "profile": Profiles,
+    "schemas": Schemas,
+    "thread": ThreadHandle,
+    "worker": Worker,
+}
+#: Arguments that have another name on the wire.
+_RENAMED = {"role_or_messages": "messages"}
+#: The reader's arguments, which a verb of a thread has from the thread's handle.
+_READER = ("agent", "groups", "view")
+
+
+def function_of(verb: Verb) -> Callable[..., Any]:
+    """Return the function behind a verb."""
+    part, dot, name = verb.name.partition(".")
+    if dot:
+        found = getattr(PARTS[part], name)
+    else:
+        found = Episodes.__call__ if part == "episodes" else getattr(Book, part)
+    function: Callable[..., Any] = found
+    return function
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The arguments of one verb: those in its path, and a model of the others."""
+
+    verb: Verb
+    model: type[BaseModel]
+    #: The annotation of each argument, as the verb has it.
+    annotations: Mapping[str, str]
+    #: Arguments that never cross, each with the reason.
+    local: Mapping[str, str]
+    #: True if the verb takes an operation id.
+    takes_operation: bool
+
+    def read(self, given: Mapping[str, Any], in_path: Mapping[str, str]) -> dict[str, Any]:
+        """Check what was sent, and return the arguments for the book; an error names each malformed field."""
+        try:
+            checked = self.model.model_validate({**given, **in_path})
+        except ValidationError as exc:
+            raise _refused(exc) from exc
+        values = {name: getattr(checked, name) for name in checked.model_fields_set}
+        return {_name(word): self._made(_name(word), value) for word, value in values.items()}
+
+    def read_query(self, query: Sequence[tuple[str, str]], in_path: Mapping[str, str]) -> dict[str, Any]:
+        """Check the parameters of a query string; lists repeat their name, and objects are JSON."""
+        given: dict[str, Any] = {}
+        for name, text in query:
+            field = self.model.model_fields.get(_safe(name))
+            form = None if field is None else field.annotation
+            if _holds(form, list):
+                given.setdefault(name, []).append(text)
+            elif _holds(form, dict):
+                given[name] = _object(name, text)
+            else:
+                given[name] = text
+        return self.read(given, in_path)
+
+    def _made(self, name: str, value: Any) -> Any:
+        if value is None:
+            return None
+        make = MADE.get(self.annotations.get(name, ""))
+        return value if make is None else make(value)
+
+
+@cache
+def shape_of(name: str) -> Shape:
+    """Return the shape of the verb with this name."""
+    verb = BY_NAME[name]
+    parameters = list(inspect.signature(function_of(verb)).parameters.values())[1:]
+    if verb.of_thread:
+        parameters = _with_thread(parameters)
+    annotations = {one.name: str(one.annotation) for one in parameters}
+    fields: dict[str, Any] = {}
+    for one in parameters:
+        if annotations[one.name] in LOCAL or (one.name == "operation" and "operation" not in verb.in_path):
+            continue
+        form = FORMS[annotations[one.name]]
+        required = one.default is one.empty
+        fields[_safe(one.name)] = (form, ...) if required else (form, _default(one))
+    title = "".join(part.title() for part in verb.name.replace(".", "_").split("_")) + "Arguments"
+    model = create_model(title, __config__=_CONFIG, **fields)
+    local = {name: LOCAL[of] for name, of in annotations.items() if of in LOCAL}
+    return Shape(verb, model, annotations, local, "operation" in annotations)
+
+
+def _safe(name: str) -> str:
+    """Return the name of a model's field for an argument that shadows something of the model."""
+    return f"{name}_" if hasattr(BaseModel, name) else name
+
+
+def _name(word: str) -> str:
+    return word.removesuffix("_")
+
+
+def wire_name(word: str) -> str:
+    """Return the name on the wire of a verb's argument."""
+    return _RENAMED.get(_name(word), _name(word))
+
+
+_CONFIG = ConfigDict(extra="forbid", alias_generator=wire_name)
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    # The book applies its own defaults: only what was sent is passed on.
+    return parameter.default if isinstance(parameter.default, bool | int | str | None) else None
+
+
+def _with_thread(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Return the parameters of a thread's verb with the owner, the thread and the reader."""
+    taken = {one.name for one in parameters}
+    opening = inspect.signature(Book.thread).parameters
+    owner = opening["owner"]
+    thread = owner.replace(name="thread", annotation="UUID | str")
+    reader = [opening[name] for name in _READER if name not in taken]
+    own = [one for one in parameters if one.name != "thread"]
+    return [owner, thread, *(one.replace(kind=one.KEYWORD_ONLY) for one in own), *reader]
+
+
+def _holds(form: Any, kind: type) -> bool:
+    """Return True if a form is, or may be, a list or an object."""
+    if form is kind or get_origin(form) is kind:
+        return True
+    return any(_holds(one, kind) for one in get_args(form)) if get_origin(form) is not dict else False
+
+
+def _object(name: str, text: str) -> Any:
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError:
+        raise InvalidInput(f"{name}: give an object as JSON", field=name) from None
+
+
+def _refused(exc: ValidationError) -> InvalidInput:
+    """Return one error that lists each malformed field."""
+    found = []
+    for one in exc.errors(include_url=False, include_input=False, include_context=False):
+        field = ".".join(str(part) for part in one["loc"][:6]) or None
+        found.append(InvalidInput(f"{field or 'body'}: {one['msg']}", field=field))
+    first = InvalidInput(str(found[0]), field=found[0].field)
+    first.errors = tuple(found[:100])
+    return first
+
+
+def uncovered() -> list[str]:
+    """Return the annotations of verbs' parameters that have no form on the wire; a test asks that there is none."""
+    known = FORMS.keys() | LOCAL.keys()
+    return sorted(
+        {
+            f"{verb.name}.{one.name}: {one.annotation}"
+            for verb in VERBS
+            for one in list(inspect.signature(function_of(verb)).parameters.values())[1:]
+            if str(one.annotation) not in known
+        }
+    )

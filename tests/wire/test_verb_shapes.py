@@ -1,0 +1,23 @@
+"""The shapes of verbs: every argument of every verb has its form on the wire."""
+
+from __future__ import annotations
+
+import inspect
+
+import memoranda
+from memoranda.access.verb_table import BY_NAME, LEFT_OUT
+from memoranda.wire.verb_shapes import PARTS, uncovered
+
+
+def test_every_verb_of_the_book_is_in_the_table_or_left_out_with_a_reason():
+    for part, kind in {"": memoranda.Book, **PARTS}.items():
+        for name in dir(kind):
+            function = inspect.getattr_static(kind, name)
+            if not inspect.isfunction(function) or (name.startswith("_") and name != "__call__"):
+                continue
+            verb = part if name == "__call__" else f"{part}.{name}".strip(".")
+            assert (verb in BY_NAME) != (verb in LEFT_OUT), verb
+
+
+def test_every_parameter_of_every_verb_has_a_form_on_the_wire_or_never_crosses():
+    assert uncovered() == []
