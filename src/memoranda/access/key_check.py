@@ -71,7 +71,7 @@ class KeyCheck:
         return any(holds(key, now) for key, _ in self._known.by_digest.values())
 
     async def _read(self, after: int) -> None:
-        """Read the keys if they changed, unless a read has begun meanwhile: after so many before it."""
+        """Read the keys if they changed, unless more reads have begun than ``after``."""
         async with self._reading:
             if self._reads > after:
                 return
@@ -85,7 +85,7 @@ class KeyCheck:
             self._known.read_at = begun
 
     async def _mark(self) -> tuple[tuple[UUID, int] | None, int]:
-        """Return what changes with every write of a key, and with every erasure of one."""
+        """Return a mark that every write and every erasure of a key changes."""
         engine, last = self._book.engine, None if self._known.mark is None else self._known.mark[0]
         count = await engine.count(self._tenant, WHOLE, KEYS)
         while True:
