@@ -6,7 +6,8 @@ import inspect
 
 import memoranda
 from memoranda.access.verb_table import BY_NAME, LEFT_OUT
-from memoranda.wire.verb_shapes import PARTS, uncovered
+from memoranda.wire.verb_functions import PARTS
+from memoranda.wire.verb_shapes import uncovered
 
 
 def test_every_verb_of_the_book_is_in_the_table_or_left_out_with_a_reason():

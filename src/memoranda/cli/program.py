@@ -15,7 +15,10 @@ from memoranda.cli.output.terminal import open_missing_streams
 
 
 class Entry(NamedTuple):
-    """A command's module, and its one-line help, so that ``--help`` need not load the module."""
+    """A command's module, and its one-line help, so that ``--help`` need not load the module.
+
+    A module is in the folder ``commands``, unless its folder is named.
+    """
 
     module: str
     does: str
@@ -51,6 +54,7 @@ COMMANDS = {
     "doctor": Entry("doctor", "Check the health of the book, its file and its disk."),
     "form": Entry("work", "Make memories from what an owner said."),
     "worker": Entry("work", "Do the book's background jobs until it is stopped."),
+    "serve": Entry("service_commands.serve", "Serve the book over HTTP, with MCP and a worker."),
     "usage": Entry("usage", "Show what language models used and cost."),
     "jobs": Entry("work", "List, run, retry or drop background jobs."),
     "weights": Entry("setup", "Show or install the local embedding model."),
@@ -69,7 +73,12 @@ class Program(CommandGroup):
         """Import the module of a command and return the command; None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"memoranda.cli.commands.{COMMANDS[cmd_name].module}_commands")
+        place = (
+            COMMANDS[cmd_name].module
+            if "." in COMMANDS[cmd_name].module
+            else f"commands.{COMMANDS[cmd_name].module}"
+        )
+        module = import_module(f"memoranda.cli.{place}_commands")
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 

@@ -87,6 +87,7 @@ FORMS: dict[str, Any] = {
     "Iterable[str] | AsyncIterable[str]": Any,
     "Iterable[str] | str": _Names | str,
     "Iterable[str] | str | None": _Names | str | None,
+    "Literal['viewer', 'editor', 'admin']": Literal["viewer", "editor", "admin"],
     "Literal['created', 'running']": Literal["created", "running"],
     "Literal['owner'] | None": Literal["owner"] | None,
     "Mapping[UUID, int] | None": dict[UUID, _Int] | None,

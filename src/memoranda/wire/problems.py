@@ -43,7 +43,8 @@ _STATUSES: tuple[tuple[type[MemorandaError], int], ...] = (
 #: Statuses after which the same request may succeed later.
 RETRIED = frozenset({429, 502, 503, 504})
 
-_TITLES = {
+#: The title of each status.
+TITLES = {
     400: "The request could not be read",
     401: "A valid credential is needed",
     403: "This credential may not do this",
@@ -77,7 +78,7 @@ def problem(status: int, detail: str, *, code: str, request: str, **more: Any) -
     """Return a problem document."""
     body = {
         "type": f"urn:memoranda:{code}",
-        "title": _TITLES.get(status, "The request failed"),
+        "title": TITLES.get(status, "The request failed"),
         "status": status,
         "detail": detail,
         "code": code,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args, get_origin
@@ -12,47 +12,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import from_json
 
 from memoranda.access.verb_table import BY_NAME, VERBS, Verb
-from memoranda.book import Book, ThreadHandle
-from memoranda.book.admin.across_owners import Admin
-from memoranda.book.admin.job_verbs import Jobs
-from memoranda.book.items.item_verbs import Items
-from memoranda.book.schema_verbs import Schemas
-from memoranda.book.verbs.documents import Agents, Keys, Profiles
-from memoranda.book.verbs.episodes import Episodes
-from memoranda.book.verbs.experience import Experience
+from memoranda.book import Book
 from memoranda.errors import InvalidInput
 from memoranda.wire.argument_forms import FORMS, LOCAL, MADE
-from memoranda.worker import Worker
+from memoranda.wire.verb_functions import function_of
 
-#: The class of each part of a book.
-PARTS: dict[str, type] = {
-    "admin": Admin,
-    "agents": Agents,
-    "episodes": Episodes,
-    "experience": Experience,
-    "items": Items,
-    "jobs": Jobs,
-    "keys": Keys,
-    "profile": Profiles,
-    "schemas": Schemas,
-    "thread": ThreadHandle,
-    "worker": Worker,
-}
 #: Arguments that have another name on the wire.
 _RENAMED = {"role_or_messages": "messages"}
 #: The reader's arguments, which a verb of a thread has from the thread's handle.
 _READER = ("agent", "groups", "view")
-
-
-def function_of(verb: Verb) -> Callable[..., Any]:
-    """Return the function behind a verb."""
-    part, dot, name = verb.name.partition(".")
-    if dot:
-        found = getattr(PARTS[part], name)
-    else:
-        found = Episodes.__call__ if part == "episodes" else getattr(Book, part)
-    function: Callable[..., Any] = found
-    return function
 
 
 @dataclass(frozen=True)
@@ -102,7 +70,7 @@ class Shape:
 def shape_of(name: str) -> Shape:
     """Return the shape of the verb with this name."""
     verb = BY_NAME[name]
-    parameters = list(inspect.signature(function_of(verb)).parameters.values())[1:]
+    parameters = list(inspect.signature(function_of(verb.name)).parameters.values())[1:]
     if verb.of_thread:
         parameters = _with_thread(parameters)
     annotations = {one.name: str(one.annotation) for one in parameters}
@@ -184,7 +152,7 @@ def uncovered() -> list[str]:
         {
             f"{verb.name}.{one.name}: {one.annotation}"
             for verb in VERBS
-            for one in list(inspect.signature(function_of(verb)).parameters.values())[1:]
+            for one in list(inspect.signature(function_of(verb.name)).parameters.values())[1:]
             if str(one.annotation) not in known
         }
     )

@@ -1,0 +1,60 @@
+"""Answers of the service beside results: problem documents, and the error that becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi.responses import Response
+from pydantic_core import to_json
+
+from memoranda.errors import Busy, MemorandaError, ModelDown, StorageError
+from memoranda.wire.problems import PROBLEM, problem, problem_of
+
+#: Seconds after which a request that found the book busy or lost is worth repeating.
+_AGAIN = 1
+
+
+class Refused(Exception):
+    """A request that the service refuses before it asks the book."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.headers = dict(headers or {})
+
+    def answer(self, request: str) -> Response:
+        """Return the answer to the request with this id."""
+        document = problem(self.status, str(self), code=self.code, request=request)
+        return problem_answer(document, self.headers)
+
+
+def problem_answer(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer with a problem document."""
+    body = to_json(_encodable(document))
+    return Response(body, status_code=document["status"], media_type=PROBLEM, headers=dict(headers or {}))
+
+
+def error_answer(error: MemorandaError, request: str) -> Response:
+    """Return the answer to a request that the book refused."""
+    document = problem_of(error, request)
+    headers = {}
+    if document["status"] in (429, 503):
+        pause = error.retry_after if isinstance(error, ModelDown) else None
+        headers["Retry-After"] = str(max(_AGAIN, round(pause or _AGAIN)))
+    if isinstance(error, StorageError) and not isinstance(error, Busy):
+        # What the engine says may name files and servers of this machine.
+        document["detail"] = document["detail"].partition("\n")[0]
+    return problem_answer(document, headers)
+
+
+def _encodable(value: Any) -> Any:
+    """Return a value whose texts can all be written as UTF-8."""
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, Mapping):
+        return {key: _encodable(one) for key, one in value.items()}
+    return [_encodable(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,158 @@
+"""The application of the service: its routes, behind the gate."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from memoranda.access.guard import Audit
+from memoranda.access.principal import Principal, local_admin
+from memoranda.access.service_settings import ServiceSettings
+from memoranda.book import Book
+from memoranda.errors import MemorandaError
+from memoranda.service.answers import Refused, error_answer
+from memoranda.service.gate import LOOPBACK, Authenticate, Gate
+from memoranda.service.health import can_serve, gauges, state_of
+from memoranda.service.metrics import Metrics
+from memoranda.service.openapi_document import document
+from memoranda.service.v1_requests import answer, json_answer
+
+#: The version of the API, which a client compares.
+API = "v1"
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+def make_app(
+    book: Book,
+    settings: ServiceSettings | None = None,
+    *,
+    authenticate: Authenticate | None = None,
+    audit: Audit | None = None,
+    routers: Sequence[APIRouter] = (),
+    mounts: Sequence[tuple[str, Any]] = (),
+    while_it_runs: Sequence[Any] = (),
+    hosts: Sequence[str] = (),
+) -> Gate:
+    """Return the service over an open book as an ASGI application.
+
+    Without ``authenticate`` every request is an administrator's: only a service on loopback may do without.
+    ``routers`` and ``mounts`` add routes; ``while_it_runs`` are asynchronous contexts that last as long as the service.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for one in while_it_runs:
+                await stack.enter_async_context(one)
+            yield
+
+    app = FastAPI(
+        title="Memoranda", version=API, docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+    )
+    known = LOOPBACK | frozenset(host.lower() for host in hosts)
+    gate = Gate(
+        app, book, settings or ServiceSettings(), authenticate or _anybody(book), Metrics(), audit, known
+    )
+    _add_own_routes(app, gate)
+    for router in routers:
+        app.include_router(router)
+    app.add_api_route("/v1/{rest:path}", answer, methods=_METHODS, include_in_schema=False)
+    _add_error_handlers(app)
+    for path, other in mounts:
+        app.mount(path, other)
+    return gate
+
+
+def _anybody(book: Book) -> Authenticate:
+    async def admin(_: str | None) -> Principal:
+        return local_admin(book.tenant)
+
+    return admin
+
+
+def _add_own_routes(app: FastAPI, gate: Gate) -> None:
+    @app.get("/livez", include_in_schema=False)
+    async def livez() -> Response:
+        return PlainTextResponse("ok")
+
+    @app.get("/readyz", include_in_schema=False)
+    async def readyz() -> Response:
+        why_not = await can_serve(gate.book)
+        if why_not:
+            raise Refused(
+                503, "not_ready", f"the book cannot be used: {why_not}", headers={"Retry-After": "1"}
+            )
+        return PlainTextResponse("ok")
+
+    @app.get("/health", include_in_schema=False)
+    async def health() -> Response:
+        state = await state_of(gate.book)
+        return json_answer(state)
+
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics() -> Response:
+        text = gate.metrics.text(gauges(await state_of(gate.book), gate.running))
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def openapi() -> Response:
+        return json_answer(document(app))
+
+    @app.get("/v1", include_in_schema=False)
+    async def version(request: Request) -> Response:
+        principal: Principal = request.state.principal
+        return json_answer(
+            {
+                "service": "memoranda",
+                "api": API,
+                "tenant": gate.book.tenant,
+                "role": str(principal.role),
+                "person": principal.person,
+                "secrets": gate.book.secrets,
+                "no_vectors_because": gate.book.no_vectors_because,
+                "forms_by_model": gate.book.forms_by_model,
+            }
+        )
+
+
+def _add_error_handlers(app: FastAPI) -> None:
+    @app.exception_handler(MemorandaError)
+    async def refused_by_book(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, MemorandaError)
+        return error_answer(exc, request.state.request_id)
+
+    @app.exception_handler(Refused)
+    async def refused_before(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, Refused)
+        return exc.answer(request.state.request_id)
+
+    @app.exception_handler(HTTPException)
+    async def refused_by_routing(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, HTTPException)
+        codes = {404: "not_found", 405: "method"}
+        found = Refused(
+            exc.status_code, codes.get(exc.status_code, "refused"), str(exc.detail), headers=exc.headers
+        )
+        return found.answer(request.state.request_id)
+
+    @app.exception_handler(Exception)
+    async def mistaken(request: Request, _: Exception) -> Response:
+        id = request.state.request_id
+        detail = f"the service made a mistake; its log has more under {id}"
+        return Refused(500, "internal", detail).answer(id)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, RequestValidationError)
+        first = exc.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:])
+        status = 400 if first["type"] == "json_invalid" else 422
+        return Refused(status, "invalid", f"{where or 'body'}: {first['msg']}").answer(
+            request.state.request_id
+        )

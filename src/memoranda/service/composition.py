@@ -1,0 +1,33 @@
+"""The service as ``memoranda serve`` runs it: the application with its doorkeeper and its audit, on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TextIO
+
+from memoranda.access.key_check import KeyCheck
+from memoranda.access.service_settings import ServiceSettings
+from memoranda.book import Book
+from memoranda.service.app import make_app
+from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
+from memoranda.service.json_logs import log_to
+from memoranda.service.server import server_of
+
+
+async def serve(
+    book: Book,
+    settings: ServiceSettings,
+    host: str,
+    port: int,
+    listening: Callable[[str], None],
+    *,
+    logs: TextIO,
+) -> None:
+    """Serve an open book until the program is asked to stop; ``listening`` is told the address."""
+    doorkeeper = Doorkeeper(book, KeyCheck(book), None)
+    refuse_open_address(host, is_locked=await doorkeeper.is_locked())
+    log_to(logs)
+    # A service that other machines reach has keys, so a page that rebinds a name to its address has none.
+    hosts = [host] if is_loopback(host) or settings.allowed_hosts else ["*"]
+    app = make_app(book, settings, authenticate=doorkeeper, hosts=hosts)
+    await server_of(app, host, port, listening).serve()

@@ -1,0 +1,254 @@
+"""The gate of the service: every request passes it, to be named, counted, limited, and known by its credential."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+
+from memoranda.access.guard import Audit, Guard
+from memoranda.access.principal import Principal
+from memoranda.access.service_settings import ServiceSettings
+from memoranda.book import Book
+from memoranda.errors import MemorandaError
+from memoranda.service.answers import Refused, error_answer
+from memoranda.service.limits import Rates, bounded_body
+from memoranda.service.metrics import Metrics
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+#: Returns the principal of a credential, or of a request without one; None if it opens nothing.
+Authenticate = Callable[[str | None], Awaitable[Principal | None]]
+
+_log = logging.getLogger("memoranda.service")
+#: Paths that anybody may ask: they tell nothing about the book.
+_OPEN = frozenset({"/livez", "/readyz"})
+#: Paths whose answers may take as long as they need.
+_STREAMED = (
+    "/v1/export",
+    "/v1/import",
+    "/mcp",
+    "/v1/verify",
+    "/v1/rebuild",
+    "/v1/scrub",
+    "/v1/embed",
+    "/v1/reembed",
+)
+_SAFE_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+#: The hosts by which this machine is asked from itself.
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass
+class Gate:
+    """An ASGI application around another one."""
+
+    app: App
+    book: Book
+    settings: ServiceSettings
+    authenticate: Authenticate
+    metrics: Metrics
+    audit: Audit | None = None
+    #: Hosts by which the service may be asked, besides those of the settings.
+    hosts: frozenset[str] = LOOPBACK
+    clock: Callable[[], float] = time.monotonic
+    running: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._rates = Rates(self.settings.requests_per_minute, self.clock)
+        self._hosts = self.hosts | frozenset(host.lower() for host in self.settings.allowed_hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        call = _Call(scope, send, self.clock())
+        call.state["request_id"] = call.id
+        self.running += 1
+        try:
+            await self._served(call, receive)
+        except Refused as exc:
+            await call.answer(exc.answer(call.id))
+        except MemorandaError as exc:
+            await call.answer(error_answer(exc, call.id))
+        except Exception:
+            _log.exception("request %s failed", call.id)
+            if not call.is_whole:
+                # The server ends the connection, so that nobody takes a part for the whole.
+                raise
+        finally:
+            self.running -= 1
+            self._told(call)
+
+    async def _served(self, call: _Call, receive: Receive) -> None:
+        settings, headers = self.settings, call.headers
+        if "*" not in self._hosts and _host(headers.get("host", "")) not in self._hosts:
+            raise Refused(
+                421, "host", "this service does not answer to this host; name it in service.allowed_hosts"
+            )
+        if self._is_foreign_page(headers) and await self._answered_preflight(call):
+            return
+        if self.running > settings.max_concurrent:
+            raise Refused(
+                503, "busy", "too many requests at once; ask again in a moment", headers={"Retry-After": "1"}
+            )
+        if call.path not in _OPEN:
+            await self._enter(call)
+        limited = receive
+        if call.path != "/v1/import":
+            limited = bounded_body(receive, settings, headers.get("content-length"))
+        try:
+            async with asyncio.timeout(None if call.path.startswith(_STREAMED) else settings.request_seconds):
+                await self.app(call.scope, limited, call.send)
+        except TimeoutError:
+            raise Refused(
+                503,
+                "timeout",
+                f"it took longer than {settings.request_seconds:g} s; a write may be stored: repeat it with the same "
+                "Idempotency-Key",
+                headers={"Retry-After": "1"},
+            ) from None
+
+    async def _enter(self, call: _Call) -> None:
+        """Find the principal of the request, count the request, and give it the book as this principal may use it."""
+        principal = await self.authenticate(_credential(call.headers))
+        if principal is None:
+            raise Refused(
+                401,
+                "credential",
+                "give a valid key or token: Authorization: Bearer …",
+                headers={"WWW-Authenticate": 'Bearer realm="memoranda"'},
+            )
+        self._rates.take(principal.binding or principal.name)
+        call.state["principal"] = principal
+        call.state["guard"] = Guard(self.book, principal, "rest", self.audit)
+
+    # ── browsers ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _is_foreign_page(self, headers: Headers) -> bool:
+        """Return True for a page of an allowed origin; refuse pages of any other one."""
+        origin = headers.get("origin")
+        if origin is None:
+            return False
+        if origin in self.settings.cors_origins:
+            return True
+        if _host(origin.partition("://")[2]) == _host(headers.get("host", "")):
+            return False
+        raise Refused(403, "origin", "pages of this origin may not ask; name it in service.cors_origins")
+
+    async def _answered_preflight(self, call: _Call) -> bool:
+        call.more["Access-Control-Allow-Origin"] = call.headers["origin"]
+        call.more["Vary"] = "Origin"
+        call.more["Access-Control-Expose-Headers"] = "ETag, Retry-After, X-Request-Id"
+        if call.scope["method"] != "OPTIONS":
+            return False
+        call.more["Access-Control-Allow-Methods"] = "GET, POST, PUT, PATCH, DELETE"
+        call.more["Access-Control-Allow-Headers"] = (
+            "Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match"
+        )
+        await call.answer(Response(status_code=204))
+        return True
+
+    # ── what is told of it ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _told(self, call: _Call) -> None:
+        verb = str(call.state.get("verb") or _place(call.path))
+        seconds, status = self.clock() - call.begun, call.status or 499
+        self.metrics.request(verb, status, seconds)
+        principal = call.state.get("principal")
+        _log.info(
+            "request",
+            extra={
+                "request_id": call.id,
+                "verb": verb,
+                "method": call.scope["method"],
+                "status": status,
+                "milliseconds": round(seconds * 1000, 1),
+                "principal": principal.name if principal is not None else None,
+            },
+        )
+
+
+class _Call:
+    """One request, and what was answered so far."""
+
+    def __init__(self, scope: Scope, send: Send, begun: float) -> None:
+        self.scope = scope
+        self.begun = begun
+        self.headers = Headers(scope=scope)
+        self.path: str = scope["path"]
+        self.id = _request_id(self.headers.get("x-request-id"))
+        self.state: dict[str, Any] = scope.setdefault("state", {})
+        self.status: int | None = None
+        #: True once the whole answer was sent.
+        self.is_whole = False
+        #: Headers that the answer gets besides its own.
+        self.more: dict[str, str] = {}
+        self._send = send
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        """Send a part of the answer, with the headers that every answer has."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in {**_SAFE_HEADERS, "X-Request-Id": self.id, **self.more}.items():
+                headers.setdefault(name, value)
+        await self._send(message)
+        self.is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+
+    async def answer(self, response: Response) -> None:
+        """Send a whole answer, unless one has begun: then the connection is all that can be ended."""
+        if self.status is not None:
+            return
+        await response(self.scope, _nothing, self.send)
+
+
+async def _nothing() -> MutableMapping[str, Any]:
+    return {"type": "http.disconnect"}
+
+
+def _credential(headers: Headers) -> str | None:
+    kind, _, rest = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer" and rest.strip():
+        return rest.strip()
+    return headers.get("x-api-key")
+
+
+def _request_id(given: str | None) -> str:
+    """Return the id that the caller gave a request, if it is one that a log can hold, or a new one."""
+    if given and len(given) <= 64 and all(one.isalnum() or one in "-_." for one in given) and given.isascii():
+        return given
+    return uuid4().hex
+
+
+def _host(given: str) -> str:
+    """Return a host without its port."""
+    if given.startswith("["):
+        return given[1:].partition("]")[0].lower()
+    return given.partition(":")[0].lower()
+
+
+def _place(path: str) -> str:
+    """Return the first part of a path, for a request that means no verb; names in a path are never told."""
+    first = path.strip("/").partition("/")[0]
+    return first if first in _PLACES else "other"
+
+
+_PLACES = frozenset(
+    "livez readyz health metrics openapi.json mcp usermemorystore propertiesstore store v1".split()
+)

@@ -1,0 +1,254 @@
+"""The OpenAPI document of the service, written from the table of verbs, their arguments and their results."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
+
+from memoranda.access.verb_table import VERBS, Verb
+from memoranda.service.v1_requests import BATCHES, TURN_CONTEXT
+from memoranda.wire.problems import PROBLEM, TITLES
+from memoranda.wire.results import schemas
+from memoranda.wire.verb_functions import function_of
+from memoranda.wire.verb_shapes import Shape, shape_of, wire_name
+
+_REF = "#/components/schemas/{model}"
+_PROBLEM_REF = {"$ref": "#/components/schemas/Problem"}
+#: Statuses that every request may get.
+_ALWAYS = (400, 401, 403, 404, 405, 408, 413, 421, 422, 429, 500, 503)
+#: Statuses that only requests that change something may get.
+_OF_WRITES = (409, 410, 412, 507)
+#: Operation ids that are not made of the verb's own words.
+_NAMES = {
+    "thread": "open_thread",
+    "get": "get_record",
+    "list": "list_records",
+    "count": "count_records",
+    "list_admin": "list_records_of_all_owners",
+    "episodes": "find_episodes",
+    "operation": "get_operation",
+    "readers": "list_readers",
+    "owners": "list_owners",
+    "ledger": "read_ledger",
+    "history": "read_history",
+    "about": "tell_about",
+    "facts": "read_facts",
+    "usage": "read_usage",
+    "context": "make_context",
+    "who_forms": "tell_who_forms",
+    "import_": "import_lines",
+    "export": "export_lines",
+    "hide": "hide_facts",
+}
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "remember": {"content": "I like green tea", "kind": "preference"},
+    "recall": {"question": "What do I like to drink?", "limit": 5},
+    "context": {"query": "What do I like to drink?", "budget": 500},
+    "thread": {"name": "chat-17", "agent": "chef"},
+    "thread.append": {"messages": [{"role": "user", "content": "I moved to Lisbon"}], "agent": "chef"},
+    "forget": {"about": "where I live", "dry_run": True},
+    "items.put": {"namespace": ["notes"], "value": {"text": "buy tea"}},
+}
+
+
+@cache
+def _own() -> dict[str, Any]:
+    """Return the part of the document that the table of verbs makes."""
+    shapes = [shape_of(verb.name) for verb in VERBS]
+    bodies = [(shape.model, "validation") for shape in shapes]
+    _, defined = models_json_schema(bodies, ref_template=_REF)  # type: ignore[arg-type]
+    components, results = schemas()
+    definitions: dict[str, Any] = {**components, "Problem": _problem_schema()}
+    paths: dict[str, dict[str, Any]] = {}
+    models = defined.get("$defs", {})
+    for shape in shapes:
+        model = models.pop(shape.model.__name__)
+        paths.setdefault(shape.verb.path, {})[shape.verb.method.lower()] = _operation(
+            shape, model, definitions, results[shape.verb.name]
+        )
+    definitions |= models
+    paths["/v1/owners/{owner}/threads/{thread}/turns"] = {"post": _turn(paths, definitions, results)}
+    return {"paths": paths, "schemas": definitions}
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document of the service with the routes of other products' clients."""
+    whole = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    own = _own()
+    whole["paths"] = {**own["paths"], **whole.get("paths", {})}
+    components = whole.setdefault("components", {})
+    components["schemas"] = {**components.get("schemas", {}), **own["schemas"]}
+    components["responses"] = {_response(status): _problem_response(status) for status in TITLES}
+    components["securitySchemes"] = {
+        "key": {"type": "http", "scheme": "bearer", "description": "A key of the book, or a token."},
+        "header": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
+    }
+    whole["security"] = [{"key": []}, {"header": []}]
+    return whole
+
+
+def _operation(
+    shape: Shape, model: dict[str, Any], definitions: dict[str, Any], result: dict[str, Any]
+) -> dict[str, Any]:
+    verb = shape.verb
+    about = (function_of(verb.name).__doc__ or "").strip().splitlines()
+    fields: dict[str, Any] = model.get("properties", {})
+    in_path = [
+        _parameter(wire_name(name), "path", {"type": "string", "minLength": 1}) for name in verb.in_path
+    ]
+    rest = {name: field for name, field in fields.items() if name not in verb.in_path}
+    required = [name for name in model.get("required", ()) if name in rest]
+    made: dict[str, Any] = {
+        "operationId": operation_id(verb),
+        "summary": about[0].rstrip(".") if about else verb.name,
+        "tags": [verb.name.partition(".")[0] if "." in verb.name else "book"],
+        "parameters": [*in_path, *_beside(shape)],
+        "responses": _responses(verb, result),
+    }
+    if verb.method == "GET":
+        made["parameters"] += [_query(name, field, name in required) for name, field in rest.items()]
+    elif verb.name == "import_":
+        made["requestBody"] = {
+            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+            "required": True,
+        }
+    elif rest:
+        name = shape.model.__name__
+        definitions[name] = {**model, "properties": rest, "required": required, "title": name}
+        if not required:
+            del definitions[name]["required"]
+        body: dict[str, Any] = {"schema": {"$ref": _REF.format(model=name)}}
+        if verb.name in _EXAMPLES:
+            body["example"] = _EXAMPLES[verb.name]
+        made["requestBody"] = {"content": {"application/json": body}, "required": bool(required)}
+    return made
+
+
+def operation_id(verb: Verb) -> str:
+    """Return the operation's name, which begins with a verb."""
+    part, dot, name = verb.name.partition(".")
+    own = f"{name}_{part}" if dot else part
+    return _NAMES.get(own, own)
+
+
+def _beside(shape: Shape) -> list[dict[str, Any]]:
+    found = []
+    if "owner" in shape.verb.in_path:
+        kinds = {"type": "string", "enum": ["user", "agent", "group", "tenant"], "default": "user"}
+        found.append(_parameter("owner_kind", "query", kinds))
+    if shape.verb.name in BATCHES:
+        found.append(_parameter("each", "query", {"type": "string", "enum": ["true", "false"]}))
+    if shape.takes_operation and "operation" not in shape.verb.in_path:
+        found.append(
+            _parameter("Idempotency-Key", "header", {"type": "string", "minLength": 1, "maxLength": 200})
+        )
+    if "expect" in shape.annotations:
+        found.append(_parameter("If-Match", "header", {"type": "string", "pattern": '^"[0-9]{1,9}"$'}))
+    return found
+
+
+def _parameter(name: str, place: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": place == "path", "schema": schema}
+
+
+def _query(name: str, field: dict[str, Any], required: bool) -> dict[str, Any]:
+    schema = {key: value for key, value in field.items() if key not in ("title", "default")}
+    made = {"name": name, "in": "query", "required": required}
+    options = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    if any(one.get("type") == "object" or "$ref" in one for one in options):
+        return {**made, "content": {"application/json": {"schema": {"type": "object"}}}}
+    lists = [one for one in options if one.get("type") == "array"]
+    if lists:
+        return {**made, "schema": lists[0], "style": "form", "explode": True}
+    return {**made, "schema": options[0] if len(options) == 1 else {"anyOf": options}}
+
+
+def _responses(verb: Verb, result: dict[str, Any]) -> dict[str, Any]:
+    if verb.name == "export":
+        content: dict[str, Any] = {"application/x-ndjson": {"schema": {"type": "string"}}}
+    else:
+        content = {"application/json": {"schema": result}}
+    statuses = _ALWAYS if verb.reads else (*_ALWAYS, *_OF_WRITES)
+    return {
+        "200": {"description": "Done", "content": content},
+        **{
+            str(status): {"$ref": f"#/components/responses/{_response(status)}"}
+            for status in sorted(statuses)
+        },
+    }
+
+
+def _turn(
+    paths: dict[str, dict[str, Any]], definitions: dict[str, Any], results: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the operation of a turn, made of those that append messages and make a context."""
+    append = paths["/v1/owners/{owner}/threads/{thread}/messages"]["post"]
+    asked = definitions["ContextArguments"]["properties"]
+    own = definitions["ThreadAppendArguments"]
+    beside = {name: field for name, field in asked.items() if name in TURN_CONTEXT}
+    definitions["ThreadTurnArguments"] = {
+        **own,
+        "title": "ThreadTurnArguments",
+        "properties": {**beside, **own["properties"]},
+    }
+    both = {"receipt": results["thread.append"], "context": results["context"]}
+    answer = {"type": "object", "properties": both, "required": list(both)}
+    return {
+        **append,
+        "operationId": "take_turn",
+        "summary": "Append a turn to a thread, and return the context for the next answer",
+        "parameters": [one for one in append["parameters"] if one["name"] != "each"],
+        "requestBody": {
+            "content": {"application/json": {"schema": {"$ref": _REF.format(model="ThreadTurnArguments")}}},
+            "required": True,
+        },
+        "responses": {
+            **append["responses"],
+            "200": {"description": "Done", "content": {"application/json": {"schema": answer}}},
+        },
+    }
+
+
+def _response(status: int) -> str:
+    return f"Problem{status}"
+
+
+def _problem_response(status: int) -> dict[str, Any]:
+    headers = {"Retry-After": {"schema": {"type": "string"}}} if status in (429, 503) else {}
+    return {
+        "description": TITLES[status],
+        "content": {PROBLEM: {"schema": _PROBLEM_REF}},
+        **({"headers": headers} if headers else {}),
+    }
+
+
+def _problem_schema() -> dict[str, Any]:
+    text = {"type": "string"}
+    one = {
+        "type": "object",
+        "properties": {
+            "field": {"type": ["string", "null"]},
+            "item": {"type": ["integer", "null"]},
+            "detail": text,
+        },
+        "required": ["detail"],
+    }
+    return {
+        "type": "object",
+        "description": "An error (RFC 9457): what was wrong, where, and what to do.",
+        "properties": {
+            "type": text,
+            "title": text,
+            "status": {"type": "integer"},
+            "detail": text,
+            "code": text,
+            "error": text,
+            "errors": {"type": "array", "items": one},
+            "request_id": text,
+        },
+        "required": ["type", "title", "status", "detail", "code", "errors", "request_id"],
+    }

@@ -1,0 +1,49 @@
+"""The server of the service: uvicorn with one book, until it is asked to stop; no request is cut."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+
+import uvicorn
+
+from memoranda.service.gate import Gate
+
+#: Seconds that running requests have to end when the service stops.
+_LAST_REQUESTS = 30
+
+
+class Server(uvicorn.Server):
+    """A server that tells when it listens."""
+
+    def __init__(self, config: uvicorn.Config, listening: Callable[[str], Awaitable[None] | None]) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then tell the address."""
+        await super().startup(sockets)
+        for one in self.servers:
+            for opened in one.sockets:
+                host, port = opened.getsockname()[:2]
+                self._listening(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+
+def server_of(app: Gate, host: str, port: int, listening: Callable[[str], None]) -> Server:
+    """Return a server of this application; ``listening`` is told its address."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=_LAST_REQUESTS,
+        timeout_keep_alive=75,
+        h11_max_incomplete_event_size=65_536,
+    )
+    return Server(config, listening)

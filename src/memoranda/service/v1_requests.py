@@ -1,0 +1,234 @@
+"""Requests of the API under ``/v1``: each means one verb; it is parsed, asked of the guard, and answered as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from fastapi import Request
+from fastapi.responses import Response, StreamingResponse
+from pydantic_core import from_json, to_json
+
+from memoranda.access.guard import Guard
+from memoranda.access.verb_table import Verb
+from memoranda.book.input import as_id
+from memoranda.errors import InvalidInput, MemorandaError, Stale
+from memoranda.model.records import DEFAULT_TENANT, Owner, OwnerKind, Record
+from memoranda.service.answers import Refused, problem_answer
+from memoranda.service.sealed_cursors import open_cursor, seal_cursor
+from memoranda.wire.problems import problem_of
+from memoranda.wire.results import from_json as result_from_json
+from memoranda.wire.results import to_json as result_to_json
+from memoranda.wire.routes import match
+from memoranda.wire.verb_shapes import Shape, shape_of
+
+#: Verbs that take many at once, and the argument that lists them: with ``each=true`` every one is its own operation.
+BATCHES = {
+    "remember_all": ("statements",),
+    "thread.append": ("role_or_messages",),
+    "items.write": ("puts", "deletes"),
+}
+#: Arguments that are what another verb returned: what was shown before it is done.
+_SHOWN = {"plan": ("find_traces", "forget"), "since": ("hide",)}
+#: Query parameters of requests whose arguments stand in the body.
+_BESIDE = frozenset({"owner_kind", "each"})
+#: Arguments of a request for one turn that belong to the context, not to what is appended.
+TURN_CONTEXT = frozenset({"query", "budget", "limit", "types", "kinds", "time_zone", "mark_used", "vector"})
+
+
+async def answer(request: Request) -> Response:
+    """Answer a request of the API."""
+    guard: Guard = request.state.guard
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    raw = raw.partition(b"?")[0]
+    turn = request.method == "POST" and raw.endswith(b"/turns")
+    found = match(request.method, raw[: -len(b"/turns")] + b"/messages" if turn else raw)
+    if found is None:
+        raise Refused(404, "not_found", "there is nothing at this path; GET /openapi.json lists all paths")
+    if found.verb is None:
+        allowed = {"Allow": ", ".join(found.methods)}
+        raise Refused(405, "method", f"this path takes {allowed['Allow']}", headers=allowed)
+    request.state.verb = "thread.turn" if turn else found.verb.name
+    if found.verb.name == "import_":
+        return json_answer(await guard.call("import_", lines=_lines(request)))
+    given = await _given(request, found.verb, found.given, turn=turn)
+    if turn:
+        return await _turn(guard, given)
+    return await _called(request, guard, found.verb, given)
+
+
+async def _called(request: Request, guard: Guard, verb: Verb, given: dict[str, Any]) -> Response:
+    if verb.name == "export":
+        lines = guard.stream("export", **given)
+        return StreamingResponse(_encoded(lines), media_type="application/x-ndjson")
+    if request.query_params.get("each") == "true":
+        return await _each(request, guard, verb, given)
+    try:
+        result = await guard.call(verb.name, **given)
+    except Stale as exc:
+        if "if-match" not in request.headers:
+            raise
+        return problem_answer({**problem_of(exc, request.state.request_id), "status": 412})
+    body = result_to_json(result)
+    if isinstance(body, dict) and isinstance(body.get("cursor"), str):
+        body["cursor"] = seal_cursor(guard.principal, verb.name, given.get("owner"), body["cursor"])
+    headers = {"ETag": f'"{result.version}"'} if isinstance(result, Record) else None
+    return json_answer(body, headers)
+
+
+def json_answer(body: Any, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer with JSON; what is no plain JSON value yet is converted first."""
+    plain = body if isinstance(body, dict | list | str | int | float | bool | None) else result_to_json(body)
+    return Response(
+        to_json(plain, inf_nan_mode="null"), media_type="application/json", headers=dict(headers or {})
+    )
+
+
+# ── what was sent ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _given(request: Request, verb: Verb, in_path: dict[str, str], *, turn: bool) -> dict[str, Any]:
+    shape = shape_of(verb.name)
+    query = request.query_params.multi_items()
+    kind = request.query_params.get("owner_kind")
+    if request.method == "GET":
+        given = shape.read_query([one for one in query if one[0] != "owner_kind"], in_path)
+    else:
+        if unknown := {name for name, _ in query} - _BESIDE:
+            raise InvalidInput(f"{min(unknown)}: it belongs into the body", field=min(unknown))
+        sent = await json_body(request)
+        beside = {name: sent.pop(name) for name in TURN_CONTEXT & sent.keys()} if turn else {}
+        given = shape.read(sent, in_path)
+        if turn:
+            given["beside"] = _context_arguments(beside, given)
+    if kind is not None and "owner" in given:
+        given["owner"] = _owner(request.state.guard, kind, given["owner"])
+    if isinstance(given.get("cursor"), str):
+        given["cursor"] = open_cursor(
+            request.state.guard.principal, verb.name, given.get("owner"), given["cursor"]
+        )
+    for name in _SHOWN.keys() & given.keys():
+        if isinstance(given[name], dict) and name in shape.annotations:
+            given[name] = _shown(name, given[name])
+    _add_headers(request, shape, given)
+    return given
+
+
+def _shown(name: str, value: dict[str, Any]) -> Any:
+    for verb in _SHOWN[name]:
+        try:
+            return result_from_json(verb, value)
+        except (ValueError, TypeError, KeyError):
+            continue
+    raise InvalidInput(f"{name}: pass what {' or '.join(_SHOWN[name])} returned", field=name)
+
+
+async def json_body(request: Request) -> dict[str, Any]:
+    """Return the JSON object of a request's body; an empty body is an empty object."""
+    body = await request.body()
+    if not body:
+        return {}
+    try:
+        sent = from_json(body, allow_inf_nan=False)
+    except ValueError as exc:
+        raise Refused(400, "undecodable", f"the body is not JSON in UTF-8: {exc}") from None
+    if not isinstance(sent, dict):
+        raise Refused(400, "undecodable", 'the body is no JSON object; send {"argument": value}')
+    return sent
+
+
+def _context_arguments(beside: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    place = {"owner": str(given["owner"])}
+    read = shape_of("context").read(beside, place)
+    return {name: value for name, value in read.items() if name != "owner"}
+
+
+def _add_headers(request: Request, shape: Shape, given: dict[str, Any]) -> None:
+    """Add the operation id and the expected version that headers name."""
+    key = request.headers.get("idempotency-key")
+    if key is not None:
+        if not shape.takes_operation or "operation" in shape.verb.in_path:
+            raise InvalidInput(
+                "Idempotency-Key: this request takes none; leave it out", field="Idempotency-Key"
+            )
+        given["operation"] = key
+    version = request.headers.get("if-match")
+    if version is None:
+        return
+    text = version.strip().removeprefix("W/").strip('"')
+    if "expect" not in shape.annotations:
+        raise InvalidInput("If-Match: this request compares no version; leave it out", field="If-Match")
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        raise InvalidInput('If-Match: give the version that was read, such as "3"', field="If-Match")
+    by_id = shape.annotations["expect"].startswith("Mapping")
+    if by_id and "id" not in given and "thread" not in given:
+        raise InvalidInput("If-Match: name the versions in expect instead", field="If-Match")
+    given["expect"] = {_id_of(given): int(text)} if by_id else int(text)
+
+
+def _id_of(given: Mapping[str, Any]) -> UUID:
+    return as_id(given["id"] if "id" in given else given["thread"])
+
+
+def _owner(guard: Guard, kind: str, name: Any) -> Owner:
+    try:
+        return Owner(tenant=guard.book.tenant or DEFAULT_TENANT, kind=OwnerKind(kind), id=name)
+    except ValueError:
+        raise InvalidInput(
+            f"owner_kind: {kind!r} is none; use user, agent, group or tenant", field="owner_kind"
+        ) from None
+
+
+# ── several at once ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _turn(guard: Guard, given: dict[str, Any]) -> Response:
+    """Append a turn and return the context for the next answer."""
+    asked = given.pop("beside")
+    receipt = await guard.call("thread.append", **given)
+    reader = {name: given[name] for name in ("agent", "groups", "view") if name in given}
+    made = await guard.call("context", owner=given["owner"], thread=given["thread"], **reader, **asked)
+    return json_answer({"receipt": result_to_json(receipt), "context": result_to_json(made)})
+
+
+async def _each(request: Request, guard: Guard, verb: Verb, given: dict[str, Any]) -> Response:
+    """Do every item of a batch as its own operation, and return the outcome of each."""
+    if verb.name not in BATCHES:
+        raise InvalidInput(f"each: {verb.name} takes no batch; leave it out", field="each")
+    key = given.pop("operation", None)
+    items = [(word, item) for word in BATCHES[verb.name] for item in given.pop(word, ()) or ()]
+    if isinstance(next(iter(items), ("", ""))[1], str):
+        raise InvalidInput("each: give a list of messages", field="each")
+    outcomes = []
+    for number, (word, item) in enumerate(items):
+        operation = {} if key is None else {"operation": f"{key}:{number}"}
+        try:
+            done = await guard.call(verb.name, **given, **operation, **{word: [item]})
+            outcomes.append({"status": 200, "result": result_to_json(done)})
+        except MemorandaError as exc:
+            outcomes.append(problem_of(exc, request.state.request_id))
+    return json_answer({"outcomes": outcomes})
+
+
+async def _encoded(lines: AsyncIterator[str]) -> AsyncIterator[bytes]:
+    async for line in lines:
+        yield line.rstrip("\n").encode() + b"\n"
+
+
+async def _lines(request: Request) -> AsyncIterator[str]:
+    """Yield the lines of a body as they arrive."""
+    rest = b""
+    async for piece in request.stream():
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield _decoded(line)
+    if rest:
+        yield _decoded(rest)
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise Refused(400, "undecodable", "a line of the export is not UTF-8") from None
