@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 import memoranda
-from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.reconcile.lesson_lines import lines_to_show
 from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience

@@ -8,7 +8,7 @@ from pathlib import Path
 
 #: Formation by rules and models, the privacy check, the other engines, and everything of the extras.
 LATER = (
-    "memoranda.formation.run memoranda.formation.rules memoranda.formation.close memoranda.formation.privacy.guard "
+    "memoranda.formation.run memoranda.formation.rules memoranda.formation.close memoranda.formation.privacy.line_checks "
     "memoranda.formation.times.time_reader "
     "memoranda.engines.inmemory memoranda.engines.postgres.engine pydantic_ai asyncpg onnxruntime click"
 ).split()

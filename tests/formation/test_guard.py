@@ -8,7 +8,7 @@ import pytest
 
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.formation.privacy.distinctive import features_of
-from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.privacy.numerals import numbers
 from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
 from memoranda.model.experience_lines import Evidence

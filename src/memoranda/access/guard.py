@@ -16,10 +16,10 @@ _WHOLE = ("everything", "backups")
 
 
 class Audit(Protocol):
-    """Whoever is told of each read."""
+    """A listener that is told of each read."""
 
     def note(self, principal: Principal, verb: str, owner: Owner | None, surface: str) -> None:
-        """Note that this principal asked this of a book, about this owner."""
+        """Note that a principal called a verb about an owner."""
 
 
 class Guard:

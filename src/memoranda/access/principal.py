@@ -11,7 +11,7 @@ from memoranda.errors import InvalidInput
 
 
 class Role(IntEnum):
-    """What a credential may do, least first; each role includes the ones before it."""
+    """The roles of credentials, least first; each includes the ones before it."""
 
     VIEWER = 1
     EDITOR = 2
@@ -31,7 +31,7 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The holder of a credential, and the part of the book that it opens."""
+    """The holder of a credential, with its rights."""
 
     name: str
     tenant: str

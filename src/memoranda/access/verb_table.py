@@ -29,7 +29,7 @@ class Verb:
 
     @cached_property
     def in_path(self) -> tuple[str, ...]:
-        """The arguments that stand in the path, in their order."""
+        """The names of the arguments in the path, in order."""
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 
     @cached_property

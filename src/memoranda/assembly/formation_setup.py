@@ -16,7 +16,7 @@ from memoranda.formation.close import Closer
 from memoranda.formation.extract.model_calls import ModelCalls
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import ThreadReader
-from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.privacy.unkept import UnkeptWords
 from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoranda.door import Door
 from memoranda.formation.extract.model_calls import Portion
 from memoranda.formation.gather import ACTOR
-from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled
 from memoranda.model.records import WHOLE, Owner, OwnerKind
 

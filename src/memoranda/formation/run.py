@@ -32,7 +32,7 @@ from memoranda.formation.gather import (
     writing_view,
 )
 from memoranda.formation.left_out import REFUSED, count_left_out, note_of
-from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
     after_summary,

@@ -23,7 +23,7 @@ async def serve(
     *,
     logs: TextIO,
 ) -> None:
-    """Serve an open book until the program is asked to stop; ``listening`` is told the address."""
+    """Serve an open book until SIGTERM or Ctrl-C; call ``listening`` with the address."""
     doorkeeper = Doorkeeper(book, KeyCheck(book), None)
     refuse_open_address(host, is_locked=await doorkeeper.is_locked())
     log_to(logs)

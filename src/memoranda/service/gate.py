@@ -244,7 +244,7 @@ def _host(given: str) -> str:
 
 
 def _place(path: str) -> str:
-    """Return the first part of a path, for a request that means no verb; names in a path are never told."""
+    """Return the first part of a path if it is a known word; metrics and logs never name an owner."""
     first = path.strip("/").partition("/")[0]
     return first if first in _PLACES else "other"
 

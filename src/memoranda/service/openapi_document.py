@@ -185,7 +185,7 @@ def _responses(verb: Verb, result: dict[str, Any]) -> dict[str, Any]:
 def _turn(
     paths: dict[str, dict[str, Any]], definitions: dict[str, Any], results: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the operation of a turn, made of those that append messages and make a context."""
+    """Return the operation of a turn: it takes the arguments of an append and of a context."""
     append = paths["/v1/owners/{owner}/threads/{thread}/messages"]["post"]
     asked = definitions["ContextArguments"]["properties"]
     own = definitions["ThreadAppendArguments"]

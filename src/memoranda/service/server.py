@@ -30,7 +30,7 @@ class Server(uvicorn.Server):
 
 
 def server_of(app: Gate, host: str, port: int, listening: Callable[[str], None]) -> Server:
-    """Return a server of this application; ``listening`` is told its address."""
+    """Return a server of this application; it calls ``listening`` with its address."""
     config = uvicorn.Config(
         app,
         host=host,

@@ -144,7 +144,7 @@ class Experience(RecordVerbs):
 
     async def _guarded(self, line: str, part: Evidence, now: datetime) -> Evidence:
         # Its tables of words take long to import, and few programs need them.
-        from memoranda.formation.privacy.guard import Guard  # noqa: PLC0415
+        from memoranda.formation.privacy.line_checks import Guard  # noqa: PLC0415
 
         passed = await Guard(self._services.engine).passes(line, part.owner)
         return part.model_copy(update={"guarded_at": now if passed else None})
