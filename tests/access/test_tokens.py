@@ -56,7 +56,7 @@ def algorithm_of(name: str) -> str:
 
 def public(name: str) -> dict[str, Any]:
     """Return a key as a JWKS has it."""
-    made = jwt.get_algorithm_by_name(algorithm_of(name)).to_jwk(private(name).public_key(), as_dict=True)  # type: ignore[attr-defined]
+    made = jwt.get_algorithm_by_name(algorithm_of(name)).to_jwk(private(name).public_key(), as_dict=True)
     return {**made, "kid": name, "use": "sig"}
 
 

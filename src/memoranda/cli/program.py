@@ -55,6 +55,7 @@ COMMANDS = {
     "form": Entry("work", "Make memories from what an owner said."),
     "worker": Entry("work", "Do the book's background jobs until it is stopped."),
     "serve": Entry("service_commands.serve", "Serve the book over HTTP, with MCP and a worker."),
+    "keys": Entry("service_commands.keys", "Create, list, rotate and revoke the keys of a service."),
     "usage": Entry("usage", "Show what language models used and cost."),
     "jobs": Entry("work", "List, run, retry or drop background jobs."),
     "weights": Entry("setup", "Show or install the local embedding model."),

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from memoranda.access.key_check import KeyCheck
 from memoranda.access.service_settings import ServiceSettings
+from memoranda.access.token_check import TokenCheck
 from memoranda.book import Book
 from memoranda.service.app import make_app
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
@@ -24,7 +25,8 @@ async def serve(
     logs: TextIO,
 ) -> None:
     """Serve an open book until SIGTERM or Ctrl-C; call ``listening`` with the address."""
-    doorkeeper = Doorkeeper(book, KeyCheck(book), None)
+    tokens = TokenCheck(settings, book.tenant) if settings.takes_tokens else None
+    doorkeeper = Doorkeeper(book, KeyCheck(book), tokens)
     refuse_open_address(host, is_locked=await doorkeeper.is_locked())
     log_to(logs)
     # A service that other machines reach has keys, so a page that rebinds a name to its address has none.
