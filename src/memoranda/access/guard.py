@@ -16,7 +16,7 @@ _WHOLE = ("everything", "backups")
 
 
 class Audit(Protocol):
-    """A listener that is told of each read."""
+    """Takes a note of each read."""
 
     def note(self, principal: Principal, verb: str, owner: Owner | None, surface: str) -> None:
         """Note that a principal called a verb about an owner."""

@@ -31,7 +31,7 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The holder of a credential, with its rights."""
+    """The holder of one credential, with the rights it gives."""
 
     name: str
     tenant: str

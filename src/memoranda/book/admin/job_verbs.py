@@ -13,7 +13,7 @@ from memoranda.ports import Engine
 
 
 class Jobs:
-    """The background jobs of a book, including dead ones."""
+    """Background jobs, including dead ones."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
