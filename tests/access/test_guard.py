@@ -146,3 +146,20 @@ async def test_the_audit_is_told_of_reads_alone(book):
     with pytest.raises(NotFound):
         await guard.call("recall", owner="bob", question="tea")
     assert told == [("app", "recall", "ann", "rest")]
+
+
+async def test_messages_name_no_other_agent_than_the_credential(book):
+    guard = Guard(book, ANN)
+    thread = (await guard.call("thread", owner="ann", agent="chef")).id
+    forged = [{"role": "user", "content": "hi", "agent": "spy"}]
+    with pytest.raises(NotFound, match="no agent 'spy' for this credential"):
+        await guard.call("thread.append", owner="ann", thread=thread, agent="chef", role_or_messages=forged)
+
+
+async def test_the_list_of_agents_has_those_of_the_credential(book):
+    for name in ("chef", "spy"):
+        await book.agents.put(name, system_prompt="secret plans")
+    assert [agent.name for agent in await Guard(book, ANN).call("agents.list")] == ["chef"]
+    with pytest.raises(NotFound):
+        await Guard(book, ANN).call("agents.get", name="spy")
+    assert len(await Guard(book, local_admin("default")).call("agents.list")) == 2

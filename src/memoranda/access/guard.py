@@ -40,7 +40,10 @@ class Guard:
             who = {word: given.pop(word) for word in ("agent", "groups", "view") if word in given}
             handle = await self.book.thread(given.pop("owner"), id=given.pop("thread"), **who)
             return await getattr(handle, name.partition(".")[2])(**given)
-        return await self._method(name)(**given)
+        result = await self._method(name)(**given)
+        if name == "agents.list" and self.principal.agents is not None and self.principal.role < Role.ADMIN:
+            return [agent for agent in result if agent.name in self.principal.agents]
+        return result
 
     def stream(self, name: str, /, **arguments: Any) -> AsyncIterator[str]:
         """Check the rights of the principal, and return the lines that the verb of this name yields."""
@@ -105,7 +108,7 @@ class Guard:
     def _check_readers(self, verb: Verb, given: dict[str, Any]) -> None:
         """Raise NotFound if the call names an agent or a group that the principal may not name."""
         principal = self.principal
-        agents = {given["agent"]} if isinstance(given.get("agent"), str) else set()
+        agents = {one for one in (given.get("agent"), *_spoken_to(given)) if isinstance(one, str)}
         if verb.name.startswith("agents.") and "name" in given:
             agents.add(given["name"])
         if principal.agents is not None and not agents <= principal.agents:
@@ -130,6 +133,13 @@ class Guard:
             return
         if not all(_opens(self.principal, _user(self.book.tenant, owner)) for owner in evidence):
             raise NotFound("evidence: at least one of the users is not there for this credential")
+
+
+def _spoken_to(given: dict[str, Any]) -> list[Any]:
+    """Return the agents that the messages of an append name."""
+    messages = given.get("role_or_messages")
+    found = [messages] if isinstance(messages, dict) else messages
+    return [one.get("agent") for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _user(tenant: str, name: Any) -> Owner:
