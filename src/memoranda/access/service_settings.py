@@ -47,6 +47,9 @@ class ServiceSettings(Value):
     #: Requests in progress at once; more are refused with a time to come back.
     max_concurrent: int = Field(default=256, ge=1, le=100_000)
 
+    #: Which label of a namespace names the user, in LangGraph's routes, for a credential that opens several users.
+    store_owner_label: int = Field(default=0, ge=0, le=50)
+
     #: Note who asked which kind of thing about whom.
     audit: bool = True
     #: Days after which a line of the audit is deleted; 0 keeps all.

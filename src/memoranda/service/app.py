@@ -17,6 +17,7 @@ from memoranda.access.service_settings import ServiceSettings
 from memoranda.book import Book
 from memoranda.errors import MemorandaError
 from memoranda.service.answers import Refused, error_answer
+from memoranda.service.compatible import compatible_routes
 from memoranda.service.gate import LOOPBACK, Authenticate, Gate
 from memoranda.service.health import can_serve, gauges, state_of
 from memoranda.service.metrics import Metrics
@@ -60,7 +61,7 @@ def make_app(
         app, book, settings or ServiceSettings(), authenticate or _anybody(book), Metrics(), audit, known
     )
     _add_own_routes(app, gate)
-    for router in routers:
+    for router in (*compatible_routes(gate.settings), *routers):
         app.include_router(router)
     app.add_api_route("/v1/{rest:path}", answer, methods=_METHODS, include_in_schema=False)
     _add_error_handlers(app)

@@ -36,6 +36,7 @@ _OPEN = frozenset({"/livez", "/readyz"})
 _STREAMED = (
     "/v1/export",
     "/v1/import",
+    "/admin/gdpr/",
     "/mcp",
     "/v1/verify",
     "/v1/rebuild",
@@ -250,5 +251,5 @@ def _place(path: str) -> str:
 
 
 _PLACES = frozenset(
-    "livez readyz health metrics openapi.json mcp usermemorystore propertiesstore store v1".split()
+    "livez readyz health metrics openapi.json admin mcp usermemorystore propertiesstore store v1".split()
 )

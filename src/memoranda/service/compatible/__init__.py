@@ -1,0 +1,15 @@
+"""Routes for the clients of other products, each over the guard of the request."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from memoranda.access.service_settings import ServiceSettings
+from memoranda.service.compatible.eddi_routes import memory_routes, property_routes
+from memoranda.service.compatible.gdpr_routes import gdpr_routes
+from memoranda.service.compatible.langgraph_routes import store_routes
+
+
+def compatible_routes(settings: ServiceSettings) -> tuple[APIRouter, ...]:
+    """Return the routes of all other products."""
+    return memory_routes, property_routes, gdpr_routes, store_routes(settings.store_owner_label)
