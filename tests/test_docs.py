@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 import memoranda
 from memoranda import EpisodeFields, ToolCallFields
+from memoranda.access.service_settings import ServiceSettings
 from memoranda.assembly import RecallSettings
 from memoranda.book.admin.retention import Retention
 from memoranda.embedding import EmbeddingSettings
@@ -74,9 +75,10 @@ def test_every_setting_is_documented() -> None:
         ("budgets", Budgets, "money.md"),
         ("models", ModelsSettings, "models.md"),
         ("retention", Retention, "grounds.md"),
+        ("service", ServiceSettings, "security.md"),
     ],
 )
-def test_every_setting_of_formation_is_documented(section: str, of: type[BaseModel], page: str) -> None:
+def test_every_setting_of_a_page_is_documented(section: str, of: type[BaseModel], page: str) -> None:
     text = (ROOT / "docs" / page).read_text("utf-8")
     assert [name for name in of.model_fields if f"{section}.{name}" not in text] == []
 

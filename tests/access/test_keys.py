@@ -298,6 +298,17 @@ async def test_an_erased_person_takes_their_key_along(book: Book, check: KeyChec
     assert "ann" not in json.dumps([json.loads(line) async for line in book.export()])
 
 
+async def test_a_key_that_alone_goes_with_a_person_is_noticed(
+    book: Book, check: KeyCheck, seconds: Seconds
+) -> None:
+    own = await book.keys.create("phone", role="editor", person="ann")
+    await book.remember("ann", "likes tea")
+    assert await check.principal_of(own.secret) is not None
+    await book.forget("ann", everything=True, view="owner")
+    seconds.now += FRESH_SECONDS
+    assert await check.principal_of(own.secret) is None
+
+
 def _key(**fields: Any) -> Key:
     tenant = Owner(kind=OwnerKind.TENANT, id="default")
     return Key(id=new_id(), owner=tenant, name="old", digest="0" * 64, **fields)
