@@ -29,7 +29,7 @@ _ALL = "*"
 
 
 def looks_like_token(secret: str) -> bool:
-    """True if a credential has the form of a token, which no key has."""
+    """True if a credential has the form of a token."""
     return secret.count(".") == 2
 
 
@@ -143,7 +143,7 @@ def _name(value: Any) -> str:
 
 
 def _names(value: Any) -> frozenset[str] | None:
-    """Return the names of a claim, which is one text or a list; None, which means all, if one of them is ``*``."""
+    """Return the names that a text or a list holds; None for ``*``, which opens all."""
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list):
         raise TypeError("give a list of names")

@@ -49,7 +49,7 @@ def digest_of(secret: str) -> str:
 
 
 async def every_key(engine: Engine, tenant: Owner) -> list[Key]:
-    """Return all keys of a tenant, ended ones included, in the order in which they were made."""
+    """Return every key of a tenant: oldest first, also those that have ended."""
     found: list[Key] = []
     page = await engine.scan(tenant, WHOLE, KEYS, None, _PAGE)
     while True:
