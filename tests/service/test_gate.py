@@ -12,6 +12,7 @@ import pytest
 
 import memoranda
 from memoranda.access.key_check import KeyCheck
+from memoranda.access.principal import Principal, Role
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.errors import InvalidInput
 from memoranda.service.answers import Refused
@@ -147,7 +148,7 @@ async def test_wrong_expired_revoked_and_missing_keys_are_answered_alike(tmp_pat
 
 
 async def test_a_credential_of_another_tenant_finds_nothing(book):
-    other = await _principal_of_another_tenant(book)
+    other = Principal("other", "elsewhere", Role.ADMIN, binding="other")
 
     async def authenticate(_):
         return other
@@ -156,12 +157,6 @@ async def test_a_credential_of_another_tenant_finds_nothing(book):
     async with asking(book, authenticate=authenticate) as http:
         for path in (f"/records/{id}", "/count", "/records", f"/records/{id}/why"):
             assert "ann" not in problem(await http.get(f"{OWNER}{path}"), 404)["detail"]
-
-
-async def _principal_of_another_tenant(book):
-    key = await book.keys.create("other", role="admin")
-    found = await KeyCheck(book).principal_of(key.secret)
-    return type(found)(name="other", tenant="elsewhere", role=found.role, binding="other")
 
 
 async def test_a_credential_that_asks_too_often_is_told_when_to_come_back(book):
