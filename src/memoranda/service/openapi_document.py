@@ -19,9 +19,9 @@ from memoranda.wire.verb_shapes import Shape, shape_of, wire_name
 _REF = "#/components/schemas/{model}"
 _PROBLEM_REF = {"$ref": "#/components/schemas/Problem"}
 #: Statuses that every request may get.
-_ALWAYS = (400, 401, 403, 404, 405, 408, 413, 421, 422, 429, 500, 503)
+_ALWAYS = (400, 401, 403, 404, 405, 408, 409, 413, 421, 422, 429, 500, 503)
 #: Statuses that only requests that change something may get.
-_OF_WRITES = (409, 410, 412, 507)
+_OF_WRITES = (410, 412, 507)
 #: Operation ids that are not made of the verb's own words.
 _NAMES = {
     "thread": "open_thread",

@@ -8,6 +8,7 @@ from typing import Any
 from memoranda import errors as tree
 from memoranda.errors import (
     Conflict,
+    EmbedderDown,
     EmbeddingFailed,
     Erased,
     HasDependents,
@@ -36,7 +37,9 @@ _STATUSES: tuple[tuple[type[MemorandaError], int], ...] = (
     (Erased, 410),
     (StorageFull, 507),
     (ReadOnly, 503),
-    (EmbeddingFailed, 503),
+    (EmbedderDown, 503),
+    # Without an embedder the same request is refused again.
+    (EmbeddingFailed, 409),
     (ModelFailed, 503),
     (StorageError, 503),
 )

@@ -1,0 +1,31 @@
+"""A service of ours as a process of its own, as ``memoranda serve`` starts it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def live_service(book: Path, **settings: str) -> Iterator[str]:
+    """Serve a book on a free port of this machine; the value is its address."""
+    command = [sys.executable, "-m", "memoranda", "--book", str(book), "serve", "--port", "0"]
+    around = {**os.environ, "PYTHONUNBUFFERED": "1", "MEMORANDA_EMBEDDING_USE": "none", **settings}
+    with (
+        Path(f"{book}.log").open("w") as log,
+        subprocess.Popen(command, env=around, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"http://\S+:\d+", line)
+            assert found is not None, line + Path(log.name).read_text()
+            yield found[0]
+        finally:
+            process.terminate()
+            process.wait(30)
