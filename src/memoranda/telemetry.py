@@ -1,15 +1,29 @@
-"""Spans and counters; the only module that imports OpenTelemetry. Without OpenTelemetry it does nothing."""
+"""Spans, counters and durations by the API of OpenTelemetry. Without OpenTelemetry it does nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from time import perf_counter
 from typing import Any
 
 _SCOPE = "memoranda"
+#: Providers whose name in the conventions for generative models is not the one by which PydanticAI knows them.
+_PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "google": "gcp.gen_ai",
+    "google-cloud": "gcp.vertex_ai",
+    "google-gla": "gcp.gemini",
+    "google-vertex": "gcp.vertex_ai",
+    "mistral": "mistral_ai",
+    "xai": "x_ai",
+}
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
 
 @cache
@@ -48,15 +62,96 @@ def measure(name: str, value: float) -> None:
         gauge.set(value)
 
 
+@cache
+def _histogram(name: str, unit: str) -> Any:
+    api = _api("metrics")
+    return api.get_meter(_SCOPE).create_histogram(name, unit=unit) if api else None
+
+
+@dataclass
+class Work:
+    """A piece of work that is traced: its attributes say what is done, never for which owner."""
+
+    name: str
+    attributes: dict[str, Any] = field(default_factory=dict)
+    #: Attributes of the span alone; a duration is never told by them.
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def _traced(work: Work, kind: str, duration: str | None = None, parent: Any = None) -> Iterator[Work]:
+    """Trace a piece of work, and record how long it took. Of an error only the kind is told: its text may quote."""
+    api = _api("trace")
+    if api is None:
+        yield work
+        return
+    begun = perf_counter()
+    silent = {"record_exception": False, "set_status_on_exception": False}
+    with _tracer().start_as_current_span(work.name, parent, api.SpanKind[kind], **silent) as traced:
+        try:
+            yield work
+        except BaseException as exc:
+            work.attributes["error.type"] = type(exc).__name__
+            raise
+        finally:
+            traced.update_name(work.name)
+            traced.set_attributes({**work.attributes, **work.more})
+            if "error.type" in work.attributes:
+                traced.set_status(api.StatusCode.ERROR)
+            if duration is not None:
+                _histogram(duration, "s").record(perf_counter() - begun, work.attributes)
+
+
 @contextmanager
 def span(name: str) -> Iterator[None]:
     """Trace a piece of work; a span's name says what is done, never for which owner."""
-    tracer = _tracer()
-    if tracer is None:
+    with _traced(Work(f"{_SCOPE}.{name}"), "INTERNAL"):
         yield
-    else:
-        with tracer.start_as_current_span(f"{_SCOPE}.{name}"):
-            yield
+
+
+@contextmanager
+def model_call(provider: str, model: str, largest: int) -> Iterator[Work]:
+    """Trace a call of a language model by the conventions for generative models."""
+    call = Work(f"chat {model}")
+    call.attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": model,
+    }
+    call.more = {"gen_ai.request.max_tokens": largest}
+    with _traced(call, "CLIENT", "gen_ai.client.operation.duration"):
+        yield call
+
+
+def model_tokens(call: Work, tokens_in: int, tokens_cached: int, tokens_out: int) -> None:
+    """Tell what a call of a language model used."""
+    call.more |= {
+        "gen_ai.usage.input_tokens": tokens_in,
+        "gen_ai.usage.cache_read.input_tokens": tokens_cached,
+        "gen_ai.usage.output_tokens": tokens_out,
+    }
+    tokens = _histogram("gen_ai.client.token.usage", "{token}")
+    if tokens is not None:
+        tokens.record(tokens_in, {**call.attributes, "gen_ai.token.type": "input"})
+        tokens.record(tokens_out, {**call.attributes, "gen_ai.token.type": "output"})
+
+
+@contextmanager
+def request(method: str, headers: Mapping[str, str]) -> Iterator[Work]:
+    """Trace a request of the service, as a part of the trace that its headers name, if they name one."""
+    method = method if method in _METHODS else "_OTHER"
+    work = Work(method, {"http.request.method": method})
+    api = _api("propagate") if "traceparent" in headers else None
+    with _traced(work, "SERVER", "http.server.request.duration", api.extract(headers) if api else None):
+        yield work
+
+
+def answered(work: Work, verb: str, status: int) -> None:
+    """Tell which verb a request meant, and how it was answered."""
+    work.name = f"{work.attributes['http.request.method']} {verb}"
+    work.attributes |= {"memoranda.verb": verb, "http.response.status_code": status}
+    if status >= 500:
+        work.attributes["error.type"] = str(status)
 
 
 def count(name: str, amount: int = 1) -> None:

@@ -158,9 +158,11 @@ class RemoteModels:
         model = self._tasks.get(request.task, self._default)
         async with self._places:
             await self._enter()
-            with telemetry.span("ask"):
+            with telemetry.model_call(model.system, model.model_name, request.largest) as call:
                 response = await self._response(model, request)
-        answer = _answer(request, response, _usage(model, response))
+                usage = _usage(model, response)
+                telemetry.model_tokens(call, usage.tokens_in, usage.tokens_cached, usage.tokens_out)
+        answer = _answer(request, response, usage)
         telemetry.count("asks")
         telemetry.count("asks.tokens_in", answer.usage.tokens_in)
         telemetry.count("asks.tokens_out", answer.usage.tokens_out)

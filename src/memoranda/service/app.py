@@ -26,6 +26,8 @@ from memoranda.service.v1_requests import answer, json_answer
 
 #: The version of the API, which a client compares.
 API = "v1"
+#: FastAPI's own spans would tell the paths, and so the owners; the gate has spans that do not.
+_UNTRACED = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False}
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -53,9 +55,8 @@ def make_app(
                 await stack.enter_async_context(one)
             yield
 
-    app = FastAPI(
-        title="Memoranda", version=API, docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
-    )
+    no_pages = dict.fromkeys(("docs_url", "redoc_url", "openapi_url"))
+    app = FastAPI(title="Memoranda", version=API, lifespan=lifespan, telemetry=_UNTRACED, **no_pages)  # type: ignore[arg-type]
     known = LOOPBACK | frozenset(host.lower() for host in hosts)
     gate = Gate(
         app, book, settings or ServiceSettings(), authenticate or _anybody(book), Metrics(), audit, known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TextIO
 
@@ -10,6 +11,7 @@ from memoranda.access.service_settings import ServiceSettings
 from memoranda.access.token_check import TokenCheck
 from memoranda.book import Book
 from memoranda.service.app import make_app
+from memoranda.service.collector import exporting
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
 from memoranda.service.json_logs import log_to
 from memoranda.service.server import server_of
@@ -32,4 +34,5 @@ async def serve(
     # A service that other machines reach has keys, so a page that rebinds a name to its address has none.
     hosts = [host] if is_loopback(host) or settings.allowed_hosts else ["*"]
     app = make_app(book, settings, authenticate=doorkeeper, hosts=hosts)
-    await server_of(app, host, port, listening).serve()
+    async with exporting(os.environ):
+        await server_of(app, host, port, listening).serve()

@@ -13,6 +13,7 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
+from memoranda import telemetry
 from memoranda.access.guard import Audit, Guard
 from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
@@ -80,6 +81,10 @@ class Gate:
             return
         call = _Call(scope, send, self.clock())
         call.state["request_id"] = call.id
+        with telemetry.request(scope["method"], call.headers) as work:
+            await self._answered(call, receive, work)
+
+    async def _answered(self, call: _Call, receive: Receive, work: telemetry.Work) -> None:
         self.running += 1
         try:
             await self._served(call, receive)
@@ -94,7 +99,7 @@ class Gate:
                 raise
         finally:
             self.running -= 1
-            self._told(call)
+            self._tell(call, work)
 
     async def _served(self, call: _Call, receive: Receive) -> None:
         settings, headers = self.settings, call.headers
@@ -167,10 +172,11 @@ class Gate:
 
     # ── what is told of it ───────────────────────────────────────────────────────────────────────────────────────
 
-    def _told(self, call: _Call) -> None:
+    def _tell(self, call: _Call, work: telemetry.Work) -> None:
         verb = str(call.state.get("verb") or _place(call.path))
         seconds, status = self.clock() - call.begun, call.status or 499
         self.metrics.request(verb, status, seconds)
+        telemetry.answered(work, verb, status)
         principal = call.state.get("principal")
         _log.info(
             "request",
