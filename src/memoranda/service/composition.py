@@ -10,6 +10,7 @@ from memoranda.access.key_check import KeyCheck
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.access.token_check import TokenCheck
 from memoranda.book import Book
+from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
 from memoranda.service.collector import exporting
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
@@ -33,6 +34,14 @@ async def serve(
     log_to(logs)
     # A service that other machines reach has keys, so a page that rebinds a name to its address has none.
     hosts = [host] if is_loopback(host) or settings.allowed_hosts else ["*"]
-    app = make_app(book, settings, authenticate=doorkeeper, hosts=hosts)
+    mcp = McpMount(book)
+    app = make_app(
+        book,
+        settings,
+        authenticate=doorkeeper,
+        hosts=hosts,
+        mounts=[("", mcp)],
+        while_it_runs=[mcp.running()],
+    )
     async with exporting(os.environ):
         await server_of(app, host, port, listening).serve()

@@ -1,0 +1,126 @@
+"""The five tools of an agent, asked by the SDK's own client."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+import pytest
+
+from memoranda.errors import InvalidInput
+from memoranda.mcp_server.asker import Asker, Whose
+from memoranda.mcp_server.short_ids import ShortIds
+from tests.mcp_server.asked_tools import asking
+
+
+async def test_five_tools_cost_a_model_at_most_600_tokens_and_1200_on_the_wire(book):
+    async with asking(book) as tools:
+        listed = await tools.client.list_tools()
+    wire = listed.model_dump_json(by_alias=True, exclude_none=True)
+    model = [json.dumps([one.name, one.description, one.input_schema]) for one in listed.tools]
+    assert [one.name for one in listed.tools] == ["remember", "recall", "context", "why", "forget"]
+    assert len(wire.encode()) / 4 <= 1200
+    assert sum(len(one.encode()) for one in model) / 4 <= 600
+
+
+async def test_every_tool_says_what_it_changes_and_what_it_returns(book):
+    async with asking(book) as tools:
+        listed = {one.name: one for one in (await tools.client.list_tools()).tools}
+    reading = [name for name, one in listed.items() if one.annotations.read_only_hint]
+    assert all(one.output_schema for one in listed.values())
+    assert reading == ["recall", "context", "why"]
+    assert listed["forget"].annotations.destructive_hint
+
+
+async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(book):
+    async with asking(book) as tools:
+        kept = await tools("remember", content="Ann deploys on Fridays", key="deploy day")
+        assert len(kept["id"]) == 8
+        newer = await tools("remember", content="Ann deploys on Mondays", replaces=kept["id"])
+        found = (await tools("recall", question="when does Ann deploy?"))["found"]
+        assert [(one["id"], one["text"]) for one in found] == [
+            (newer["id"], "deploy day: Ann deploys on Mondays")
+        ]
+        assert "Mondays" in (await tools("context", question="deploy"))["text"]
+        assert (await tools("why", id=kept["id"]))["status"] == "superseded"
+        assert "Taken out" in (await tools("forget", id=newer["id"]))["status"]
+        assert (await tools("recall", question="deploy"))["found"] == []
+
+
+async def test_an_answer_is_bounded_and_a_cursor_continues_it(book):
+    async with asking(book) as tools:
+        for number in range(5):
+            await tools("remember", content=f"Rule {number} of the house")
+        first = await tools("recall", question="rule of the house", limit=3)
+        rest = await tools("recall", question="rule of the house", limit=3, cursor=first["cursor"])
+        assert len(first["found"]) == 3
+        assert len({one["id"] for one in first["found"] + rest["found"]}) == 5
+        assert rest["cursor"] is None
+        assert "repeat the question" in await tools.refused(
+            "recall", question="other", cursor=first["cursor"]
+        )
+
+
+async def test_a_long_text_is_cut(book):
+    async with asking(book) as tools:
+        await tools("remember", content="word " * 190)
+        assert len((await tools("recall", question="word"))["found"][0]["text"]) == 601
+
+
+async def test_a_short_id_is_found_by_another_session(book):
+    async with asking(book) as one:
+        kept = await one("remember", content="Ann likes tea")
+    async with asking(book) as other:
+        assert (await other("why", id=f"[{kept['id'].upper()}]"))["text"] == "Ann likes tea"
+
+
+async def test_a_short_id_that_stands_for_two_records_is_refused_with_both():
+    ids = ["0190aaaa-0000-7000-8000-00001234abcd", "0190bbbb-0000-7000-8000-11111234abcd"]
+
+    class Guard:
+        async def call(self, verb, **arguments):
+            assert verb == "list"
+            records = [type("Record", (), {"id": UUID(one)}) for one in ids]
+            return type("Page", (), {"records": records, "cursor": None})
+
+    with pytest.raises(InvalidInput) as refused:
+        await ShortIds().resolved(Asker(Guard(), Whose("ann", "coder")), "1234abcd")
+    assert all(one in str(refused.value) for one in ids)
+
+
+async def test_a_mistake_is_answered_with_its_cure(book):
+    async with asking(book) as tools:
+        assert "call recall" in await tools.refused("forget", id="00000000")
+        assert "give one that recall showed" in await tools.refused("why", id="the tea one")
+        assert "1000" in await tools.refused("remember", content="x" * 5000)
+        assert "less than or equal to 50" in await tools.refused("recall", limit=1000)
+
+
+async def test_agents_of_one_project_share_what_is_remembered_for_its_group(book):
+    shop = {"groups": ("shop",), "audience": "group"}
+    async with (
+        asking(book, Whose("ann", "claude-code", **shop)) as one,
+        asking(book, Whose("ann", "cursor", **shop)) as other,
+        asking(book, Whose("ann", "cursor", groups=("bakery",), audience="group")) as stranger,
+    ):
+        kept = await one("remember", content="The tests run with make check")
+        assert len((await other("recall", question="tests"))["found"]) == 1
+        assert (await stranger("recall", question="tests"))["found"] == []
+        assert "no memory has the id" in await stranger.refused("why", id=kept["id"])
+
+
+async def test_a_model_cannot_name_another_owner(book):
+    await book.remember("bob", "Bob has a secret garden")
+    async with asking(book) as tools:
+        result = await tools.client.call_tool("recall", {"question": "secret garden", "owner": "bob"})
+        assert "Bob" not in result.model_dump_json()
+
+
+async def test_resources_and_the_prompt_show_what_is_known(book):
+    async with asking(book) as tools:
+        await tools("remember", content="Ann likes tea")
+        read = await tools.client.read_resource("memoranda://memories")
+        assert "Ann likes tea" in read.contents[0].text
+        assert (await tools.client.read_resource("memoranda://profile")).contents[0].text == "{}"
+        asked = await tools.client.get_prompt("what_do_you_know_about_me")
+        assert "Ann likes tea" in asked.messages[0].content.text
