@@ -56,6 +56,7 @@ COMMANDS = {
     "worker": Entry("work", "Do the book's background jobs until it is stopped."),
     "serve": Entry("service_commands.serve", "Serve the book over HTTP, with MCP and a worker."),
     "keys": Entry("service_commands.keys", "Create, list, rotate and revoke the keys of a service."),
+    "mcp": Entry("service_commands.mcp", "Serve the memory to a coding agent over MCP."),
     "usage": Entry("usage", "Show what language models used and cost."),
     "jobs": Entry("work", "List, run, retry or drop background jobs."),
     "weights": Entry("setup", "Show or install the local embedding model."),

@@ -1,0 +1,118 @@
+"""The command ``mcp``: the memory on standard input and output, for a coding agent or a desktop program."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from pathlib import Path
+
+import click
+
+from memoranda.access.guard import Guard
+from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.assembly import open as open_book
+from memoranda.book.input import Who
+from memoranda.cli.options import BOOK_VARIABLE, opens_book, seen_as_agent
+from memoranda.cli.session import Session
+from memoranda.errors import InvalidInput, installing
+from memoranda.model.records import AudienceKind
+
+try:
+    from memoranda.mcp_server import program_entries
+    from memoranda.mcp_server.asker import Asker, Whose
+    from memoranda.mcp_server.server_factory import make_server
+except ModuleNotFoundError as exc:  # the extra is not installed
+    if (exc.name or "").startswith("memoranda"):
+        raise
+    MISSING: str | None = exc.name
+else:
+    MISSING = None
+
+_PROGRAMS = ("claude-code", "cursor")
+
+
+@click.command("mcp")
+@opens_book
+@seen_as_agent
+@click.option("--owner", metavar="NAME", help="Whose memory it is [default: the name of your login].")
+@click.option(
+    "--audience",
+    type=click.Choice([kind.value for kind in AudienceKind]),
+    help="Who reads what is remembered [default: the book's setting].",
+)
+@click.option("--admin", is_flag=True, help="Serve the administrator's tools, too.")
+@click.option(
+    "--install", type=click.Choice(_PROGRAMS), help="Write this server into the project's file of a program."
+)
+@click.option("--uninstall", type=click.Choice(_PROGRAMS), help="Take it out of that file again.")
+@click.option(
+    "--print", "only_print", is_flag=True, help="With --install: print the entry, and write nothing."
+)
+def mcp_command(
+    session: Session,
+    who: Who,
+    owner: str | None,
+    audience: str | None,
+    admin: bool,
+    install: str | None,
+    uninstall: str | None,
+    only_print: bool,
+) -> None:
+    """Serve the memory to a program that speaks MCP, on standard input and output.
+
+    Without --book it is one book of yours, in your data folder, which is made if there is none.
+    """
+    if MISSING is not None:
+        raise InvalidInput(f"MCP needs {MISSING}: {installing('server')}")
+    if install or uninstall:
+        _change_file(session, install, uninstall, owner, only_print=only_print)
+        return
+    whose = Whose(
+        owner or getpass.getuser(), who.get("agent") or "mcp", tuple(who.get("groups") or ()), audience
+    )
+    session.run(_serve(session, whose, admin=admin))
+
+
+async def _serve(session: Session, whose: Whose, *, admin: bool) -> None:
+    address = session.address if _named_book() else str(_own_book())
+    async with open_book(address, tenant=session.tenant, config=session.config, models="auto") as book:
+        own = frozenset({whose.owner}), frozenset({whose.agent}), frozenset(whose.groups)
+        principal = local_admin(book.tenant) if admin else Principal("mcp", book.tenant, Role.EDITOR, *own)
+        await make_server(Asker(Guard(book, principal, "mcp"), whose), admin=admin).run_stdio_async()
+
+
+def _change_file(
+    session: Session, install: str | None, uninstall: str | None, owner: str | None, *, only_print: bool
+) -> None:
+    project = program_entries.project_of(Path.cwd())
+    if uninstall is not None:
+        path = project / program_entries.FILES[uninstall]
+        done = "removed from" if program_entries.remove_entry(path) else "not in"
+        session.printer.say(f"memoranda is {done} {path}", "good")
+        return
+    assert install is not None
+    path = project / program_entries.FILES[install]
+    more = ["--owner", owner] if owner else []
+    if _named_book():
+        is_file = "://" not in session.address
+        more += ["--book", str(Path(session.address).resolve()) if is_file else session.address]
+    entry = program_entries.entry_of(install, project, more)
+    if only_print:
+        click.echo(program_entries.shown_entry(entry), nl=False)
+        return
+    program_entries.install_entry(path, entry)
+    session.printer.say(f"memoranda is in {path}; restart {install}", "good")
+
+
+def _named_book() -> bool:
+    """Return True if an option or the environment names the book."""
+    ctx = click.get_current_context()
+    named = (ctx.params.get("book"), ctx.find_root().params.get("book"), os.environ.get(BOOK_VARIABLE))
+    return any(named)
+
+
+def _own_book() -> Path:
+    """Return the path of the user's own book; its folder is made if there is none."""
+    folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "memoranda"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder / "memoranda.db"

@@ -1,0 +1,90 @@
+"""The command ``memoranda mcp``: over standard input and output, and in the files of coding agents."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import mcp
+import pytest
+from click.testing import CliRunner
+from mcp.client.stdio import StdioServerParameters
+
+from memoranda.cli.service_commands.mcp_commands import mcp_command
+from memoranda.errors import InvalidInput
+from tests.mcp_server.asked_tools import Tools
+
+_SHOP = ["--group", "shop", "--audience", "group"]
+
+
+def program(folder, *options):
+    environment = {"XDG_DATA_HOME": str(folder), "MEMORANDA_EMBEDDING_USE": "none"}
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "memoranda", "mcp", "--owner", "ann", *options],
+        env=environment,
+    )
+
+
+async def test_two_programs_share_the_users_own_book_over_standard_input(tmp_path):
+    async with (
+        mcp.Client(program(tmp_path, "--agent", "claude-code", *_SHOP)) as one,
+        mcp.Client(program(tmp_path, "--agent", "cursor", *_SHOP, "--admin")) as other,
+    ):
+        await Tools(one)("remember", content="The tests run with make check")
+        found = await Tools(other)("recall", question="how do tests run?")
+        assert [each["text"] for each in found["found"]] == ["The tests run with make check"]
+        assert (await Tools(other)("count_user_memories", userId="ann"))["count"] == 1
+    assert (tmp_path / "memoranda" / "memoranda.db").exists()
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "src").mkdir()
+    monkeypatch.chdir(tmp_path / "shop" / "src")
+    monkeypatch.delenv("MEMORANDA_BOOK", raising=False)
+    return tmp_path / "shop"
+
+
+def run(*arguments):
+    return CliRunner().invoke(mcp_command, arguments, catch_exceptions=False)
+
+
+def test_an_entry_is_written_beside_what_stands_there_and_taken_back(project):
+    before = (
+        '{\n  "z": 1,\n  "mcpServers": {\n    "other": {\n      "command": "ä"\n    }\n  },\n  "a": 2\n}\n'
+    )
+    path = project / ".mcp.json"
+    path.write_text(before, encoding="utf-8")
+    assert run("--install", "claude-code").exit_code == 0
+    held = json.loads(path.read_text(encoding="utf-8"))
+    entry = held["mcpServers"]["memoranda"]
+    assert list(held) == ["z", "mcpServers", "a"]
+    assert entry["args"][2:] == ["mcp", "--agent", "claude-code", *_SHOP]
+    assert run("--install", "claude-code").exit_code == 0
+    assert run("--uninstall", "claude-code").exit_code == 0
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_a_file_that_only_has_the_entry_goes_with_it(project):
+    run("--install", "cursor")
+    assert (project / ".cursor" / "mcp.json").exists()
+    run("--uninstall", "cursor")
+    assert list((project / ".cursor").iterdir()) == []
+    assert "not in" in run("--uninstall", "cursor").output
+
+
+def test_printing_writes_nothing(project):
+    printed = json.loads(run("--install", "cursor", "--print", "--owner", "ann").output)
+    assert printed["mcpServers"]["memoranda"]["args"][-2:] == ["--owner", "ann"]
+    assert not (project / ".cursor").exists()
+
+
+@pytest.mark.parametrize("broken", ['{"a": 1,}', "[]", '{"mcpServers": 3}'])
+def test_a_broken_file_is_refused_with_the_cure_and_stays(project, broken):
+    path = project / ".mcp.json"
+    path.write_text(broken)
+    with pytest.raises(InvalidInput, match="mend it, or add the entry of --print by hand"):
+        run("--install", "claude-code")
+    assert path.read_text() == broken
