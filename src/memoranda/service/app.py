@@ -10,6 +10,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from memoranda.access.guard import Audit
 from memoranda.access.principal import Principal, local_admin
@@ -28,7 +29,8 @@ from memoranda.service.v1_requests import answer, json_answer
 API = "v1"
 #: FastAPI's own spans would tell the paths, and so the owners; the gate has spans that do not.
 _UNTRACED = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False}
-_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+#: Every method, so that a path under /v1 tells itself which ones it takes.
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
 
 
 def make_app(
@@ -138,8 +140,12 @@ def _add_error_handlers(app: FastAPI) -> None:
     async def refused_by_routing(request: Request, exc: Exception) -> Response:
         assert isinstance(exc, HTTPException)
         codes = {404: "not_found", 405: "method"}
+        headers = dict(exc.headers or {})
+        if exc.status_code == 405 and (methods := _methods_at(app, request.url.path)):
+            # The routing names the methods of one route, and a path may have several.
+            headers["Allow"] = methods
         found = Refused(
-            exc.status_code, codes.get(exc.status_code, "refused"), str(exc.detail), headers=exc.headers
+            exc.status_code, codes.get(exc.status_code, "refused"), str(exc.detail), headers=headers
         )
         return found.answer(request.state.request_id)
 
@@ -158,3 +164,12 @@ def _add_error_handlers(app: FastAPI) -> None:
         return Refused(status, "invalid", f"{where or 'body'}: {first['msg']}").answer(
             request.state.request_id
         )
+
+
+def _methods_at(app: FastAPI, path: str) -> str:
+    """Return the methods that a path of other products' routes takes; empty for any other path."""
+    found: set[str] = set()
+    for template, operations in app.openapi().get("paths", {}).items():
+        if compile_path(template)[0].match(path):
+            found |= {method.upper() for method in operations}
+    return ", ".join(sorted(found))

@@ -22,6 +22,12 @@ _PROBLEM_REF = {"$ref": "#/components/schemas/Problem"}
 _ALWAYS = (400, 401, 403, 404, 405, 408, 409, 413, 421, 422, 429, 500, 503)
 #: Statuses that only requests that change something may get.
 _OF_WRITES = (410, 412, 507)
+#: With ``each=true``: a result or a problem for every item of a batch.
+_OUTCOMES = {
+    "type": "object",
+    "properties": {"outcomes": {"type": "array", "items": {"type": "object"}}},
+    "required": ["outcomes"],
+}
 #: Operation ids that are not made of the verb's own words.
 _NAMES = {
     "thread": "open_thread",
@@ -174,7 +180,8 @@ def _responses(verb: Verb, result: dict[str, Any]) -> dict[str, Any]:
     if verb.name == "export":
         content: dict[str, Any] = {"application/x-ndjson": {"schema": {"type": "string"}}}
     else:
-        content = {"application/json": {"schema": result}}
+        outcomes = [_OUTCOMES] if verb.name in BATCHES else []
+        content = {"application/json": {"schema": {"anyOf": [result, *outcomes]} if outcomes else result}}
     statuses = _ALWAYS if verb.reads else (*_ALWAYS, *_OF_WRITES)
     return {
         "200": {"description": "Done", "content": content},

@@ -37,13 +37,20 @@ _BESIDE = frozenset({"owner_kind", "each"})
 TURN_CONTEXT = frozenset({"query", "budget", "limit", "types", "kinds", "time_zone", "mark_used", "vector"})
 
 
+def _is_append(path: bytes) -> bool:
+    found = match("POST", path)
+    return found is not None and found.verb is not None and found.verb.name == "thread.append"
+
+
 async def answer(request: Request) -> Response:
     """Answer a request of the API."""
     guard: Guard = request.state.guard
     raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
     raw = raw.partition(b"?")[0]
-    turn = request.method == "POST" and raw.endswith(b"/turns")
+    turn = raw.endswith(b"/turns") and _is_append(raw[: -len(b"/turns")] + b"/messages")
     found = match(request.method, raw[: -len(b"/turns")] + b"/messages" if turn else raw)
+    if turn and request.method != "POST":
+        raise Refused(405, "method", "this path takes POST", headers={"Allow": "POST"})
     if found is None:
         raise Refused(404, "not_found", "there is nothing at this path; GET /openapi.json lists all paths")
     if found.verb is None:

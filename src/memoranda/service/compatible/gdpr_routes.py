@@ -50,6 +50,7 @@ _EXPORT: Final = object_of(
 _USER: Final = ("userId",)
 
 gdpr_routes = APIRouter(prefix="/admin/gdpr", tags=["gdpr"], route_class=route_class(answer_error))
+restriction_routes = APIRouter(prefix="/admin/gdpr", tags=["gdpr"], route_class=route_class(answer_error))
 
 
 @gdpr_routes.delete(
@@ -92,7 +93,7 @@ async def _streamed(head: dict[str, Any], lines: AsyncIterator[str]) -> AsyncIte
     yield b"\n]}"
 
 
-@gdpr_routes.post(
+@restriction_routes.post(
     "/{userId}/restrict",
     **described("restrict_user", answers={200: _RESTRICTION}, path=_USER, failure=_FAILURE, writes=True),
 )
@@ -103,7 +104,7 @@ async def restrict(request: Request) -> Response:
     return await _restriction(guard, user)
 
 
-@gdpr_routes.delete(
+@restriction_routes.delete(
     "/{userId}/restrict",
     **described("unrestrict_user", answers={200: _RESTRICTION}, path=_USER, failure=_FAILURE, writes=True),
 )
@@ -114,7 +115,7 @@ async def unrestrict(request: Request) -> Response:
     return await _restriction(guard, user)
 
 
-@gdpr_routes.get(
+@restriction_routes.get(
     "/{userId}/restrict",
     **described("get_restriction", answers={200: _RESTRICTION}, path=_USER, failure=_FAILURE),
 )
