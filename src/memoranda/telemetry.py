@@ -80,7 +80,7 @@ class Work:
 
 @contextmanager
 def _traced(work: Work, kind: str, duration: str | None = None, parent: Any = None) -> Iterator[Work]:
-    """Trace a piece of work, and record how long it took. Of an error only the kind is told: its text may quote."""
+    """Trace a piece of work and its duration; of an error only the kind, because its text may quote."""
     api = _api("trace")
     if api is None:
         yield work
