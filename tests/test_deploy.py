@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 LOCK = (DEPLOY / "requirements.lock").read_text("utf-8")
 #: The extras that the image has.
-EXTRAS = ("", "embed", "models", "postgres", "server", "telemetry")
+EXTRAS = ("", "embed", "models", "postgres", "server", "client", "telemetry")
 COMPOSE = ("compose.sqlite.yaml", "compose.postgres.yaml")
 
 
