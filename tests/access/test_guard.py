@@ -163,3 +163,20 @@ async def test_the_list_of_agents_has_those_of_the_credential(book):
     with pytest.raises(NotFound):
         await Guard(book, ANN).call("agents.get", name="spy")
     assert len(await Guard(book, local_admin("default")).call("agents.list")) == 2
+
+
+async def test_the_audit_is_told_of_an_erasure_of_everything_once_it_is_done(book):
+    told: list[tuple[str, Owner | None]] = []
+
+    class Audit:
+        def note(self, principal: Principal, verb: str, owner: Owner | None, surface: str) -> None:
+            told.append((verb, owner))
+
+    guard = Guard(book, local_admin("default"), "rest", Audit())
+    await book.remember("ann", "I like tea")
+    gone = (await book.remember("ann", "I like rum")).id
+    await guard.call("forget", owner="ann", ids=gone, what="record", view="owner")
+    await guard.call("forget", owner="ann", everything=True, view="owner", dry_run=True)
+    assert told == []
+    await guard.call("forget", owner="ann", everything=True, view="owner")
+    assert told == [("forget everything", Owner(id="ann"))]

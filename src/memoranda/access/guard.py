@@ -41,6 +41,9 @@ class Guard:
             handle = await self.book.thread(given.pop("owner"), id=given.pop("thread"), **who)
             return await getattr(handle, name.partition(".")[2])(**given)
         result = await self._method(name)(**given)
+        if self._audit is not None and given.get("everything") and not given.get("dry_run"):
+            # Nothing else is left of an owner who was erased as a whole.
+            self._audit.note(self.principal, "forget everything", given.get("owner"), self._surface)
         if name == "agents.list" and self.principal.agents is not None and self.principal.role < Role.ADMIN:
             return [agent for agent in result if agent.name in self.principal.agents]
         return result
