@@ -143,70 +143,58 @@ def store_routes(owner_label: int = 0) -> APIRouter:
     ``owner_label``.
     """
     router = APIRouter(prefix="/store", tags=["store"], route_class=route_class(answer_error))
-    router.add_api_route(
-        "/items",
-        _handler(_put, owner_label),
-        methods=["PUT"],
-        **described("put_store_item", answers={204: None}, body=_NEW_ITEM, failure=_FAILURE, writes=True),
-    )
-    router.add_api_route(
-        "/items",
-        _handler(_get, owner_label),
-        methods=["GET"],
-        **described(
-            "get_store_item",
-            answers={200: {"anyOf": [_ITEM, {"type": "null"}]}},
-            query={"namespace": TEXT, "key": TEXT, "refresh_ttl": {"type": "boolean"}},
-            failure=_FAILURE,
-            writes=True,
-        ),
-    )
+    for method, path, handle, told in (
+        ("PUT", "/items", _put, _put_told()),
+        ("GET", "/items", _get, _get_told()),
+        ("DELETE", "/items", _delete, _delete_told()),
+        ("POST", "/items/search", _search, _search_told()),
+        ("POST", "/namespaces", _namespaces, _namespaces_told()),
+    ):
+        router.add_api_route(path, _handler(handle, owner_label), methods=[method], **told)
+    return router
+
+
+def _told(operation: str, status: int, answer: Schema | None, **more: Any) -> dict[str, Any]:
+    return described(operation, answers={status: answer}, failure=_FAILURE, writes=True, **more)
+
+
+def _put_told() -> dict[str, Any]:
+    return _told("put_store_item", 204, None, body=_NEW_ITEM)
+
+
+def _get_told() -> dict[str, Any]:
+    asked = {"namespace": TEXT, "key": TEXT, "refresh_ttl": {"type": "boolean"}}
+    return _told("get_store_item", 200, {"anyOf": [_ITEM, {"type": "null"}]}, query=asked)
+
+
+def _delete_told() -> dict[str, Any]:
     address = object_of({"namespace": TEXTS, "key": TEXT}, "namespace", "key")
-    router.add_api_route(
-        "/items",
-        _handler(_delete, owner_label),
-        methods=["DELETE"],
-        **described("delete_store_item", answers={204: None}, body=address, failure=_FAILURE, writes=True),
-    )
-    asked = {"limit": _COUNT, "offset": _COUNT}
-    search: dict[str, Schema] = {
+    return _told("delete_store_item", 204, None, body=address)
+
+
+def _search_told() -> dict[str, Any]:
+    asked: dict[str, Schema] = {
         "namespace_prefix": TEXTS,
         "filter": {"type": ["object", "null"]},
         "query": {"type": ["string", "null"]},
         "refresh_ttl": {"type": ["boolean", "null"]},
+        "limit": {**_COUNT, "minimum": 1},
+        "offset": _COUNT,
     }
     found = object_of({"items": {"type": "array", "items": _FOUND}}, "items")
-    router.add_api_route(
-        "/items/search",
-        _handler(_search, owner_label),
-        methods=["POST"],
-        **described(
-            "search_store_items",
-            answers={200: found},
-            body=object_of({**search, **asked}),
-            failure=_FAILURE,
-            writes=True,
-        ),
-    )
-    conditions: dict[str, Schema] = {
+    return _told("search_store_items", 200, found, body=object_of(asked))
+
+
+def _namespaces_told() -> dict[str, Any]:
+    asked: dict[str, Schema] = {
         "prefix": _MAYBE_TEXTS,
         "suffix": _MAYBE_TEXTS,
         "max_depth": {"type": ["integer", "null"], "minimum": 1},
+        "limit": {**_COUNT, "minimum": 1},
+        "offset": _COUNT,
     }
     listed = object_of({"namespaces": {"type": "array", "items": TEXTS}}, "namespaces")
-    router.add_api_route(
-        "/namespaces",
-        _handler(_namespaces, owner_label),
-        methods=["POST"],
-        **described(
-            "list_store_namespaces",
-            answers={200: listed},
-            body=object_of({**conditions, **asked}),
-            failure=_FAILURE,
-            writes=True,
-        ),
-    )
-    return router
+    return _told("list_store_namespaces", 200, listed, body=object_of(asked))
 
 
 class _Answered(Exception):
