@@ -150,7 +150,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("keys.issue", _ADMIN, "POST", "/v1/keys/{name}/issue"),
     Verb("keys.create", _ADMIN, "POST", "/v1/keys"),
     Verb("keys.rotate", _ADMIN, "POST", "/v1/keys/{name}/rotate"),
-    Verb("keys.revoke", _ADMIN, "DELETE", "/v1/keys/{id}"),
+    Verb("keys.revoke", _ADMIN, "POST", "/v1/keys/{id}/revoke"),
 )
 
 BY_NAME = {verb.name: verb for verb in VERBS}
