@@ -5,6 +5,7 @@ MemorandaError
 │   └── LimitReached        a guardrail or a quota refused the write
 ├── NotFound                nothing there that this view may see
 ├── NotAllowed              the view sees it, but may not change it
+│   └── Restricted          the processing of this owner's data is restricted
 ├── Conflict                the write contradicts what is stored
 │   ├── Stale               a record or a thread has changed since the caller read it
 │   ├── OperationReused     another request already used this operation id
@@ -76,6 +77,12 @@ class NotAllowed(MemorandaError, PermissionError):
     """The view sees the record, but may not change it."""
 
     code = "not_allowed"
+
+
+class Restricted(NotAllowed):
+    """The processing of this owner's data is restricted: nothing new is stored until that is lifted."""
+
+    code = "restricted"
 
 
 class Conflict(MemorandaError):

@@ -30,6 +30,7 @@ from memoranda.model.query import Scan as Scan
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.unlisted import ALL_SOURCES, Grouped, SourcePage
 from memoranda.model.vectors import Embedding, VectorSet, Versions
+from memoranda.service_ports import ServiceRecords
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -327,7 +328,7 @@ class Moves(Protocol):
         """Set or remove the mark that refuses all writes; raise ``Conflict`` if another one is stored than expected."""
 
 
-class Engine(Readable, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, Protocol):
+class Engine(Readable, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, ServiceRecords, Protocol):
     """A database that stores books, with its name in reports."""
 
     name: str

@@ -41,8 +41,10 @@ OWN = {
     *("ledger.actor_kind", "ledger.operation", "ledger.request", "tombstones.digest"),
     *("jobs.id", "jobs.kind", "jobs.records", "jobs.state", "jobs.worker", "kept.job", "kept.records"),
     *("vector_sets.name", "spent.day", "spent.task", "spent.model"),
+    *("restrictions.digest", "restrictions.mode", "key_uses.id"),
+    *("read_audit.id", "read_audit.owner", "read_audit.verb", "read_audit.surface"),
     # A tenant stays when its owners go.
-    *("owners.tenant", "spent.tenant"),
+    *("owners.tenant", "spent.tenant", "read_audit.tenant"),
 }
 
 

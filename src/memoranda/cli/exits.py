@@ -37,6 +37,7 @@ EXIT_CODES = {
     "operation_reused": 4,
     "has_dependents": 4,
     "not_allowed": 5,
+    "restricted": 5,
     "erased": 6,
     "storage": 7,
     "busy": 8,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import Conflict, Erased, Moved, UnfinishedCopy
+from memoranda.model.beside.service_records import KeyUseRow, RestrictionRow
 from memoranda.model.changes import FOLLOW
 
 #: Kinds of the book's own jobs that concern one engine's files or tables; they are not copied.
@@ -30,6 +31,8 @@ class PieceKind(StrEnum):
     ENTRY = "entry"
     #: A tombstone; it belongs to no owner.
     STONE = "stone"
+    #: A line about a read; it belongs to no owner, either.
+    READ = "read"
 
 
 class VersionPiece(NamedTuple):
@@ -101,7 +104,24 @@ class StonePiece(NamedTuple):
         return self.digest
 
 
-Piece: TypeAlias = RecordPiece | EntryPiece | StonePiece
+class ReadPiece(NamedTuple):
+    """A line about a read: who asked for what kind of thing, about an owner whose digest it has, or about nobody."""
+
+    at: int
+    id: bytes
+    tenant: str
+    owner: bytes
+    principal: str
+    verb: str
+    surface: str
+
+    @property
+    def key(self) -> bytes:
+        """The key by which lines are ordered: the moment, then the id."""
+        return self.at.to_bytes(8, "big") + self.id
+
+
+Piece: TypeAlias = RecordPiece | EntryPiece | StonePiece | ReadPiece
 
 
 class JobPiece(NamedTuple):
@@ -161,7 +181,7 @@ class OwnerPieces(NamedTuple):
 
 
 class BookFrame(NamedTuple):
-    """The rows that belong to no owner, without the tombstones of erased records."""
+    """The rows that belong to no owner, without the tombstones of erased records and the lines about reads."""
 
     #: The name and the dimension of each set of vectors; the active set comes first.
     sets: tuple[tuple[str, int], ...]
@@ -169,6 +189,8 @@ class BookFrame(NamedTuple):
     spent: tuple[SpentPiece, ...]
     #: The stored text of ``WHO_FORMS``; None if nobody is recorded.
     who_forms: bytes | None = None
+    restrictions: tuple[RestrictionRow, ...] = ()
+    key_uses: tuple[KeyUseRow, ...] = ()
 
 
 class Departure(NamedTuple):

@@ -109,6 +109,11 @@ def keyed(secret: bytes, purpose: str, *parts: bytes) -> bytes:
     return state.digest()
 
 
+def owner_digest(secret: bytes, parts: tuple[str, ...]) -> bytes:
+    """Return the keyed digest of an owner's parts; nobody finds the name from it."""
+    return keyed(secret, "owner", canonical(parts))
+
+
 #: The longest name of an owner, agent, group, key or tag, in characters.
 NAME_LENGTH = 255
 #: How deep and how large structured data may be.

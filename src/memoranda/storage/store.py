@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -34,6 +34,7 @@ from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage.rows import owner_of
+from memoranda.storage.service_store import ServiceStore
 from memoranda.storage.upkeep_questions import BookCounts, Counts, EraFrame, ErasAfter, OwnersOf
 from memoranda.storage.use_case import Deciding, Write, ask
 from memoranda.storage.use_cases import copies, forming_records, jobs, vector_sets
@@ -48,7 +49,7 @@ from memoranda.storage.writes import PutFrame, PutPieces
 A = TypeVar("A")
 
 
-class Store(ABC):
+class Store(ServiceStore):
     """The base of every engine. An engine runs use cases: it answers their questions and carries out their writes."""
 
     @property

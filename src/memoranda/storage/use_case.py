@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+from memoranda.model.beside.service_records import Appends
 from memoranda.model.records import Owner
 
 A = TypeVar("A")
@@ -66,3 +67,5 @@ class OwnerBase:
     no: int | None = None
     #: The number of living items.
     items: int = 0
+    #: What happens to new content, if the processing of the owner's data is restricted; None if it is not.
+    restricted: Appends | None = None

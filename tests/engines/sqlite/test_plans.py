@@ -29,6 +29,8 @@ WHOLE_TABLES = {
     "recount_vector_sets",
     "tables_of_content",
     "backups",
+    "key_uses",
+    "restrictions",
 }
 
 

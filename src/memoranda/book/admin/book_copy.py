@@ -1,7 +1,6 @@
 """Copies a book to another engine, compares both, and on request makes the copy the book.
 
-The source is marked while it is copied, and nobody can write it. So each piece is copied once, and a run that was stopped
-goes on behind the last piece of the copy.
+The source is marked while it is copied, so that nobody writes it; a stopped run goes on behind the copy's last piece.
 """
 
 from __future__ import annotations
@@ -213,6 +212,7 @@ class CopyRun:
         book = await self._source.book_frame()
         await self._target.lay_book(copy, book)
         await self._bring(copy, PieceKind.STONE, b"")
+        await self._bring(copy, PieceKind.READ, b"")
         async for eras in pages(lambda after: self._source.eras(after, _ERAS), lambda era: era):
             for era in eras:
                 await self._target.lay_frame(copy, await _frame(self._source, era))
@@ -239,6 +239,7 @@ class CopyRun:
         counts = _Counts()
         _same(await self._source.book_frame(), await self._target.book_frame())
         await self._compare_pieces(PieceKind.STONE, b"", counts)
+        await self._compare_pieces(PieceKind.READ, b"", counts)
         async for eras in self._both(lambda engine, after: engine.eras(after, _ERAS), lambda era: era):
             for era in eras:
                 for kind in (PieceKind.RECORD, PieceKind.ENTRY):

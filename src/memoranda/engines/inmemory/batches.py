@@ -39,7 +39,16 @@ def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     held = sum(1 for _ in _active(on))
     id, number = (None, None) if era is None else (era.id, era.number)
     items = sum(1 for kept in _kept(on) if kept.now.row.type == "item" and kept.now.row.status is None)
-    on.base = OwnerBase(question.owner, on.tables.secret, id, len(on.era.ledger), held, number, items)
+    on.base = OwnerBase(
+        question.owner,
+        on.tables.secret,
+        id,
+        len(on.era.ledger),
+        held,
+        number,
+        items,
+        on.tables.restricted(on.era.digest),
+    )
     return on.base
 
 

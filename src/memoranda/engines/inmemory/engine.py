@@ -17,6 +17,7 @@ from memoranda.engines.inmemory import (
     maintenance,
     pieces,
     reads,
+    service_rows,
     vector_sets,
 )
 from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
@@ -28,7 +29,7 @@ from memoranda.storage.use_case import Deciding, Question, Write, run
 
 A = TypeVar("A")
 
-_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure)
+_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure, service_rows)
 _ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in part.ANSWERS.items()}
 _WRITES: Writes = {given: function for part in _PARTS for given, function in part.WRITES.items()}
 

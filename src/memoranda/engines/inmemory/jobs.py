@@ -65,6 +65,7 @@ def _due(on: Session, question: u.DueKind | u.DueJob) -> u.JobRow | None:
         for each in due
         if each[0] <= question.now and each[2].piece.kind in question.kinds and each[2].era not in busy
         if question.tenant is None or each[2].owner is None or each[2].owner.tenant == question.tenant
+        if each[2].era is None or on.tables.restricted(on.tables.eras[each[2].era].digest) is None
     )
     return min(free, key=lambda each: each[:2], default=(0, b"", None))[2]
 

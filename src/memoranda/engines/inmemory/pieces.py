@@ -16,6 +16,7 @@ from memoranda.model.book_rows import (
     JobPiece,
     Piece,
     PieceKind,
+    ReadPiece,
     RecordPiece,
     ShelfPiece,
     StonePiece,
@@ -70,6 +71,9 @@ def _pieces_after(on: Session, question: u.PiecesAfter) -> list[Piece]:
     if question.kind is PieceKind.STONE:
         stones = on.tables.tombstones
         return [StonePiece(key, stones[key]) for key in sorted(key for key in stones if key > after)[:limit]]
+    if question.kind is PieceKind.READ:
+        reads = on.tables.reads
+        return [reads[key] for key in sorted(key for key in reads if key > after)[:limit]]
     era = on.tables.eras.get(UUID(bytes=question.era))
     if era is None:
         return []
@@ -175,6 +179,9 @@ def _put_pieces(on: Session, write: w.PutPieces) -> None:
     for piece in write.pieces:
         if isinstance(piece, StonePiece):
             tables.tombstones[piece.digest] = piece.at
+            continue
+        if isinstance(piece, ReadPiece):
+            tables.reads.setdefault(piece.key, piece)
             continue
         assert era is not None
         if isinstance(piece, EntryPiece):

@@ -25,13 +25,16 @@ from memoranda.storage.rows import TAKEN_BACK
 K = TypeVar("K")
 
 
-def _era(on: Session, owner: Owner) -> Era:
-    """Return the owner's present era (since the last whole erasure); an empty, unsaved one if it has none."""
-    return on.tables.living.get(owner) or on.tables.new_era(owner)
+def _era(on: Session, owner: Owner, view: View) -> Era:
+    """Return the owner's present era (since the last whole erasure); an empty, unsaved one if the view may see nothing."""
+    era = on.tables.living.get(owner)
+    if era is None or (on.tables.restricted(era.digest) is not None and not view.whole):
+        return on.tables.new_era(owner)
+    return era
 
 
 def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
-    return _seen(_era(on, question.owner), question.view, question.ids)
+    return _seen(_era(on, question.owner, question.view), question.view, question.ids)
 
 
 def _seen(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Record]:
@@ -61,14 +64,14 @@ def _scan(on: Session, asked: Scan) -> Page:
     def place(kept: Kept) -> Any:
         return kept.now.row.seq if filter.by_places else kept.now.row.id
 
-    found = sorted(_matching(_era(on, owner), view, filter), key=place, reverse=filter.newest_first)
+    found = sorted(_matching(_era(on, owner, view), view, filter), key=place, reverse=filter.newest_first)
     rest = [kept for kept in found if (place(kept) < start if filter.newest_first else place(kept) > start)]
-    told = _told(_era(on, owner), view, {kept.id: kept.record() for kept in rest[:limit]})
+    told = _told(_era(on, owner, view), view, {kept.id: kept.record() for kept in rest[:limit]})
     return page_of(filter, tuple(told.values()), len(rest) <= limit)
 
 
 def _count(on: Session, question: q.CountRecords) -> int:
-    return len(_matching(_era(on, question.owner), question.view, question.filter))
+    return len(_matching(_era(on, question.owner, question.view), question.view, question.filter))
 
 
 def _matching(era: Era, view: View, filter: Filter) -> list[Kept]:
@@ -144,19 +147,19 @@ _NO_FACETS = (None, None, None, None, None, ())
 
 
 def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
-    era, view, end = _era(on, question.owner), question.view, question.offset + question.limit
+    era, view, end = _era(on, question.owner, question.view), question.view, question.offset + question.limit
     there = [kept for kept in _matching(era, view, question.filter) if kept.terms is not None]
     there.sort(key=lambda kept: (kept.now.row.at, kept.now.row.id), reverse=True)
     return list(_told(era, view, {kept.id: kept.record() for kept in there[question.offset : end]}).values())
 
 
 def _kinds(on: Session, question: q.CountKinds) -> dict[str | None, int]:
-    found = _matching(_era(on, question.owner), question.view, question.filter)
+    found = _matching(_era(on, question.owner, question.view), question.view, question.filter)
     return dict(Counter(kept.now.row.kind for kept in found if kept.terms is not None))
 
 
 def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
-    era, view, id = _era(on, question.owner), question.view, question.id
+    era, view, id = _era(on, question.owner, question.view), question.view, question.id
     kept = era.seen(view, id)
     if kept is None:
         return []
@@ -173,7 +176,7 @@ def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:
 
 
 def _shelves_since(on: Session, question: q.ShelvesSince | q.Look) -> list[tuple[Shelf, ShelfDelta]]:
-    era = _era(on, question.owner)
+    era = _era(on, question.owner, question.view)
     found = []
     active = on.tables.active
     for shelf in era.shelves.values():
@@ -196,7 +199,7 @@ def _look(on: Session, question: q.Look) -> Sight:
     chosen = question.choose(shelves)
     if chosen is None:
         return Sight(shelves, None)
-    era, view = _era(on, question.owner), question.view
+    era, view = _era(on, question.owner, question.view), question.view
     records = _seen(era, view, chosen)
     if question.bare:
         return Sight(shelves, records)
@@ -204,7 +207,7 @@ def _look(on: Session, question: q.Look) -> Sight:
 
 
 def _uses(on: Session, question: q.Uses) -> dict[UUID, Use]:
-    return _used(_era(on, question.owner), question.view, question.ids)
+    return _used(_era(on, question.owner, question.view), question.view, question.ids)
 
 
 def _used(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Use]:
@@ -215,14 +218,14 @@ def _used(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Use]:
 def _most_used(on: Session, question: q.MostUsed) -> list[UUID]:
     found = [
         (-kept.use.count, 0 if kept.use.used_at is None else -micros(kept.use.used_at), kept.id.bytes)
-        for kept in _matching(_era(on, question.owner), question.view, question.filter)
+        for kept in _matching(_era(on, question.owner, question.view), question.view, question.filter)
         if kept.use is not None and kept.use.count > 0 and kept.now.row.type == "memory"
     ]
     return [UUID(bytes=id) for *_, id in sorted(found)[: question.limit]]
 
 
 def _memories(on: Session, question: q.MemoriesInView) -> dict[UUID, Kept]:
-    era = _era(on, question.owner)
+    era = _era(on, question.owner, question.view)
     found = ((id, era.seen(question.view, id)) for id in question.ids)
     return {id: kept for id, kept in found if kept is not None and kept.now.row.type == "memory"}
 

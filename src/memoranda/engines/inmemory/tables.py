@@ -8,6 +8,8 @@ from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
+from memoranda.model.beside.service_records import Appends
+from memoranda.model.book_rows import ReadPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRow, Use, data_body
 from memoranda.model.records import Audience, Owner, Record, View, owner_digest_parts
@@ -154,6 +156,12 @@ class Tables:
     operations: dict[bytes, tuple[Era, int]] = field(default_factory=dict)
     #: Keyed digest of a record that was erased → when.
     tombstones: dict[bytes, int] = field(default_factory=dict)
+    #: Keyed digest of an owner whose processing is restricted → when, and what happens to new content.
+    restrictions: dict[bytes, tuple[int, str]] = field(default_factory=dict)
+    #: The id of a key → its last use.
+    key_uses: dict[bytes, int] = field(default_factory=dict)
+    #: Lines about reads, by their keys.
+    reads: dict[bytes, ReadPiece] = field(default_factory=dict)
     jobs: dict[bytes, JobRow] = field(default_factory=dict)
     #: The embeddings whose vectors passages have, by name; the first is the active one.
     sets: dict[str, Embedding] = field(default_factory=dict)
@@ -172,6 +180,10 @@ class Tables:
         """Return a new era for an owner that has none; ``begin`` adds it to the book."""
         digest = keyed(self.secret, "owner", owner_digest_parts(owner))
         return Era(len(self.eras) + 1, id or new_id(), owner, digest)
+
+    def restricted(self, digest: bytes) -> Appends | None:
+        """Return what happens to new content of an owner; None if the processing is not restricted."""
+        return Appends.stored(self.restrictions[digest][1]) if digest in self.restrictions else None
 
     def begin(self, era: Era) -> None:
         """Add an owner's era to the book, unless the book has it already."""

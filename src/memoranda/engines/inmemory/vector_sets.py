@@ -18,13 +18,18 @@ def _passages(on: Session) -> Iterator[Kept]:
     return (kept for kept in on.tables.records.values() if kept.terms is not None)
 
 
+def _unrestricted(on: Session) -> Iterator[Kept]:
+    """Yield the passages of owners whose processing is not restricted."""
+    return (kept for kept in _passages(on) if on.tables.restricted(kept.era.digest) is None)
+
+
 def _passages_among(on: Session, question: u.PassagesAmong) -> dict[UUID, Kept]:
     found = ((id, on.tables.records.get(id)) for id in question.ids)
     return {id: kept for id, kept in found if kept is not None and kept.terms is not None}
 
 
 def _stale_terms(on: Session, question: u.StaleTerms) -> list[Record]:
-    stale = (kept for kept in _passages(on) if kept.rule < question.rule)
+    stale = (kept for kept in _unrestricted(on) if kept.rule < question.rule)
     return [kept.record() for kept in islice(stale, question.limit)]
 
 
@@ -77,7 +82,7 @@ def _lock_set(on: Session, question: u.LockSet) -> u.StoredSet | None:
 
 
 def _lacking(on: Session, question: u.Lacking) -> list[Record]:
-    passages = _passages(on) if question.name in on.tables.sets else ()
+    passages = _unrestricted(on) if question.name in on.tables.sets else ()
     lacking = (kept for kept in passages if question.name not in kept.vectors)
     return [kept.record() for kept in islice(lacking, question.limit)]
 

@@ -12,10 +12,11 @@ from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.record_store import Storing
 from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
 from memoranda.errors import Conflict
+from memoranda.model.beside.service_records import Appends
 from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
-from memoranda.model.records import Owner, Record, owner_digest_parts
-from memoranda.model.values import keyed, micros
+from memoranda.model.records import Owner, Record
+from memoranda.model.values import keyed, micros, owner_digest
 from memoranda.model.vectors import embed_job
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
@@ -32,7 +33,7 @@ async def secret_of(session: Session) -> bytes:
 async def _base(on: Session, question: q.Base) -> OwnerBase:
     # Locked before any look-up, so that a repeated operation waits for the first one to end.
     secret, base = await lock_owner(on, question.owner)
-    on.base = base or OwnerBase(question.owner, secret, None)
+    on.base = base or await _without_era(on, question.owner, secret)
     on.no = -1 if on.base.no is None else on.base.no
     return on.base
 
@@ -41,7 +42,7 @@ async def _find_owner(on: Session, question: q.FindOwner) -> OwnerBase:
     row = await on.one("find_owner", *question.owner.parts)
     assert row is not None
     found = None if row[1] is None else _owner_base(question.owner, bytes(row[0]), row[1:])
-    on.base = found or OwnerBase(question.owner, bytes(row[0]), None)
+    on.base = found or await _without_era(on, question.owner, bytes(row[0]))
     on.no = -1 if on.base.no is None else on.base.no
     return on.base
 
@@ -196,15 +197,23 @@ async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerBase |
     return secret, None if found[1] is None else _owner_base(owner, secret, found[1:])
 
 
+async def _without_era(session: Session, owner: Owner, secret: bytes) -> OwnerBase:
+    """Return an owner that has no era, and may be restricted all the same."""
+    rows = await session.all("restrictions_of", [owner_digest(secret, owner.parts)])
+    return OwnerBase(owner, secret, None, restricted=Appends.stored(rows[0][2]) if rows else None)
+
+
 def _owner_base(owner: Owner, secret: bytes, row: Row) -> OwnerBase:
-    return OwnerBase(owner, secret, UUID(bytes=row[1]), row[2], row[3], row[0], row[4])
+    return OwnerBase(
+        owner, secret, UUID(bytes=row[1]), row[2], row[3], row[0], row[4], Appends.stored(row[5])
+    )
 
 
 async def number_of(session: Session, base: OwnerBase) -> int:
     """Return the owner's number; the row of a new era is stored first."""
     if base.no is None:
         assert base.owner is not None and base.era is not None
-        digest = keyed(base.secret, "owner", owner_digest_parts(base.owner))
+        digest = owner_digest(base.secret, base.owner.parts)
         try:
             base.no = await session.value("add_owner", *base.owner.parts, base.era.bytes, digest)
         except asyncpg.UniqueViolationError as exc:

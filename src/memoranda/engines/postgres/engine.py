@@ -18,6 +18,7 @@ from memoranda.engines.postgres import (
     pieces,
     reads,
     scrub,
+    service_rows,
     vector_sets,
 )
 from memoranda.engines.postgres.large.shelves import LargeShelves
@@ -51,6 +52,7 @@ _ANSWERS: Answers = {
     **erasure.ANSWERS,
     **jobs.ANSWERS,
     **vector_sets.ANSWERS,
+    **service_rows.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
@@ -59,6 +61,7 @@ _WRITES: Writes = {
     **erasure.WRITES,
     **jobs.WRITES,
     **pieces.WRITES,
+    **service_rows.WRITES,
 }
 
 

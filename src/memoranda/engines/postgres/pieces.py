@@ -9,6 +9,7 @@ from typing import Any
 
 from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.server.session import Answers, PutJobIfBehind, Session, Writes
+from memoranda.engines.postgres.service_rows import put_reads
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,
@@ -18,6 +19,7 @@ from memoranda.model.book_rows import (
     Piece,
     PieceKind,
     Readers,
+    ReadPiece,
     RecordPiece,
     SpentPiece,
     StonePiece,
@@ -27,6 +29,7 @@ from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.piece_rows import frame_of, job_of, records_of, rows_of_versions
 from memoranda.storage.rows import owner_of
+from memoranda.storage.service_questions import PutReads
 
 #: Pieces that are sent to the server at a time.
 _AT_ONCE = 500
@@ -68,6 +71,9 @@ async def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]
     after, limit = question.after, question.limit
     if question.kind is PieceKind.STONE:
         return [StonePiece(*row) for row in await on.all("stone_pieces", after, limit)]
+    if question.kind is PieceKind.READ:
+        start = int.from_bytes(after[:8], "big"), after[8:]
+        return [ReadPiece(*row) for row in await on.all("read_pieces", *start, limit)]
     no = await on.value("era", question.era)
     if no is None:
         return []
@@ -143,6 +149,7 @@ async def _put_pieces(on: Session, write: w.PutPieces) -> None:
         pieces = write.pieces[start : start + _AT_ONCE]
         if stones := [piece for piece in pieces if isinstance(piece, StonePiece)]:
             await on.run("lay_stones", *_columns(stones, 2))
+        await put_reads(on, PutReads([piece for piece in pieces if isinstance(piece, ReadPiece)]))
         if entries := [piece for piece in pieces if isinstance(piece, EntryPiece)]:
             await on.run("lay_entries", no, *_columns(entries, 7))
         if records := [piece for piece in pieces if isinstance(piece, RecordPiece)]:

@@ -16,16 +16,17 @@ SELECT set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', '
 
 -- Locks the owner's row until the transaction ends; returns the book's secret, too.
 -- name: lock_owner
-SELECT b.value, o.no, o.era, o.position, o.held, o.items
+SELECT b.value, o.no, o.era, o.position, o.held, o.items, (SELECT x.mode FROM restrictions AS x WHERE x.digest = o.digest)
 FROM properties AS b LEFT JOIN LATERAL (
-    SELECT no, era, position, held, items FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
+    SELECT no, era, position, held, items, digest FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
 WHERE b.name = 'secret'
 
 -- Reads the owner's row and the book's secret, and sets the owner for the row policies.
 -- name: find_owner
-SELECT b.value, o.no, o.era, o.position, o.held, o.items, set_config('memoranda.owner', o.no::text, true)
+SELECT b.value, o.no, o.era, o.position, o.held, o.items, (SELECT x.mode FROM restrictions AS x WHERE x.digest = o.digest),
+    set_config('memoranda.owner', o.no::text, true)
 FROM properties AS b LEFT JOIN LATERAL (
-    SELECT no, era, position, held, items FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL) AS o ON true
+    SELECT no, era, position, held, items, digest FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL) AS o ON true
 WHERE b.name = 'secret'
 
 -- An owner that does not exist yet has no row to lock, so its name is locked.
@@ -66,6 +67,7 @@ WHERE o.tenant = :tenant
     OR (s.audience = 'self' AND s.agent = :agent::text)
     OR (s.audience = 'group' AND EXISTS (
         SELECT 1 FROM shelf_groups AS g WHERE g.owner = s.owner AND g.shelf = s.no AND g.name = ANY(:groups::text[]))))
+  AND (:whole::boolean OR NOT EXISTS (SELECT 1 FROM restrictions AS x WHERE x.digest = o.digest))
 ORDER BY s.no
 
 -- name: shelf
@@ -528,7 +530,7 @@ SELECT id FROM gone WHERE owner = ? AND shelf = ? AND mark > ? ORDER BY mark
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
 FROM terms AS t JOIN records AS r ON r.owner = t.owner AND r.no = t.record
 JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
-WHERE t.rule < ? LIMIT ?
+WHERE t.rule < ? AND (SELECT 1 FROM owners AS p JOIN restrictions AS x ON x.digest = p.digest WHERE p.no = r.owner) IS NULL LIMIT ?
 
 -- Moving a record to another shelf locks both shelves first: a record found on this shelf stays there until the commit.
 -- name: mark_records
@@ -554,7 +556,9 @@ INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?) RETURNING no
 -- Its cost depends on the number of missing vectors, not on the number of stored ones.
 -- name: lacking
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.no
-FROM (SELECT owner, record FROM unmade WHERE set = :set AND record > :through ORDER BY record LIMIT :limit) AS l
+FROM (SELECT owner, record FROM unmade AS u WHERE set = :set AND record > :through
+    AND (SELECT 1 FROM owners AS p JOIN restrictions AS x ON x.digest = p.digest WHERE p.no = u.owner) IS NULL
+    ORDER BY record LIMIT :limit) AS l
 JOIN records AS r ON r.owner = l.owner AND r.no = l.record JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 ORDER BY r.no
 
@@ -660,6 +664,7 @@ FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) A
 SELECT k.kind FROM unnest(:kinds::text[]) AS k (kind) CROSS JOIN LATERAL (
     SELECT j.due, j.id FROM jobs AS j WHERE j.kind = k.kind AND j.due <= :now
         AND (:tenant::text IS NULL OR j.owner = 0 OR (SELECT 1 FROM owners AS w WHERE w.no = j.owner AND w.tenant = :tenant) = 1)
+    AND (SELECT 1 FROM owners AS p JOIN restrictions AS x ON x.digest = p.digest WHERE p.no = j.owner) IS NULL
         AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
     ORDER BY j.due, j.id LIMIT 1
 ) AS first
@@ -669,6 +674,7 @@ ORDER BY first.due, first.id LIMIT 1
 -- name: take_due_job
 SELECT j.id, j.owner FROM jobs AS j WHERE j.kind = :kind AND j.due <= :now AND j.owner <> ALL(:taken::bigint[])
     AND (:tenant::text IS NULL OR j.owner = 0 OR (SELECT 1 FROM owners AS w WHERE w.no = j.owner AND w.tenant = :tenant) = 1)
+    AND (SELECT 1 FROM owners AS p JOIN restrictions AS x ON x.digest = p.digest WHERE p.no = j.owner) IS NULL
     AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
 ORDER BY j.due, j.id LIMIT 1 FOR UPDATE SKIP LOCKED
 
@@ -1016,3 +1022,47 @@ UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no A
 
 -- name: recount_vector_sets
 UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)
+
+-- ── beside the owners' records ───────────────────────────────────────────────────────────────────────────────────
+
+-- name: restrictions
+SELECT digest, at, mode FROM restrictions ORDER BY digest
+
+-- name: restrictions_of
+SELECT digest, at, mode FROM restrictions WHERE digest = ANY(?::bytea[]) ORDER BY digest
+
+-- name: put_restrictions
+INSERT INTO restrictions (digest, at, mode) SELECT * FROM unnest(?::bytea[], ?::bigint[], ?::text[])
+ON CONFLICT (digest) DO UPDATE SET at = excluded.at, mode = excluded.mode
+
+-- name: lift_restriction
+DELETE FROM restrictions WHERE digest = ?
+
+-- name: key_uses
+SELECT id, at FROM key_uses ORDER BY id
+
+-- name: key_uses_of
+SELECT id, at FROM key_uses WHERE id = ANY(?::bytea[]) ORDER BY id
+
+-- name: put_key_uses
+INSERT INTO key_uses AS k (id, at) SELECT * FROM unnest(?::bytea[], ?::bigint[])
+ON CONFLICT (id) DO UPDATE SET at = greatest(k.at, excluded.at)
+
+-- name: reads_of_tenant
+SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit
+WHERE (at, id) > (:at::bigint, :id::bytea) AND tenant = :tenant ORDER BY at, id LIMIT :limit
+
+-- name: reads_of_owner
+SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit
+WHERE owner = :owner AND (at, id) > (:at::bigint, :id::bytea) AND tenant = :tenant ORDER BY at, id LIMIT :limit
+
+-- name: read_pieces
+SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit
+WHERE (at, id) > (?::bigint, ?::bytea) ORDER BY at, id LIMIT ?
+
+-- name: put_reads
+INSERT INTO read_audit (at, id, tenant, owner, principal, verb, surface)
+SELECT * FROM unnest(?::bigint[], ?::bytea[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[]) ON CONFLICT DO NOTHING
+
+-- name: drop_reads
+DELETE FROM read_audit WHERE at < ? AND tenant = ?

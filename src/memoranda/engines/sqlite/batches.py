@@ -10,10 +10,11 @@ from uuid import UUID
 from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, sql
 from memoranda.errors import Conflict
+from memoranda.model.beside.service_records import Appends
 from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
-from memoranda.model.records import PASSAGE_TYPES, Audience, Record, owner_digest_parts
-from memoranda.model.values import keyed, micros
+from memoranda.model.records import PASSAGE_TYPES, Audience, Record
+from memoranda.model.values import keyed, micros, owner_digest
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
@@ -28,7 +29,10 @@ def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     no, era, position, held, items = row or (None, None, 0, 0, 0)
     on.no = -1 if no is None else no
     era = None if era is None else UUID(bytes=era)
-    on.base = OwnerBase(question.owner, on.secret(), era, position, held, no, items)
+    secret = on.secret()
+    mode = on.value("restricted", owner_digest(secret, question.owner.parts))
+    restricted = None if mode is None else Appends.stored(mode)
+    on.base = OwnerBase(question.owner, secret, era, position, held, no, items, restricted)
     return on.base
 
 
@@ -156,7 +160,7 @@ def number_of(on: Session, base: OwnerBase) -> int:
     """Return the owner's number; the row of a new era is stored first."""
     if base.no is None:
         assert base.owner is not None and base.era is not None
-        digest = keyed(base.secret, "owner", owner_digest_parts(base.owner))
+        digest = owner_digest(base.secret, base.owner.parts)
         base.no = on.value("add_owner", *base.owner.parts, base.era.bytes, digest)
     assert base.no is not None
     return base.no

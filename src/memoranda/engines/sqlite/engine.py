@@ -20,6 +20,7 @@ from memoranda.engines.sqlite import (
     maintenance,
     pieces,
     reads,
+    service_rows,
     vector_sets,
 )
 from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, has_secret, make_secret, sql
@@ -47,7 +48,7 @@ UNSEEN = (
 
 A = TypeVar("A")
 
-_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure)
+_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure, service_rows)
 _ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in part.ANSWERS.items()}
 _WRITES: Writes = {given: function for part in _PARTS for given, function in part.WRITES.items()}
 

@@ -9,6 +9,7 @@ from typing import Any
 from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.erasure import SCRUB
 from memoranda.engines.sqlite.file.connections import Answers, Session, Writes
+from memoranda.engines.sqlite.service_rows import put_reads
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,
@@ -18,6 +19,7 @@ from memoranda.model.book_rows import (
     Piece,
     PieceKind,
     Readers,
+    ReadPiece,
     RecordPiece,
     SpentPiece,
     StonePiece,
@@ -28,6 +30,7 @@ from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.piece_rows import frame_of, job_of, records_of, rows_of_versions
 from memoranda.storage.rows import owner_of
+from memoranda.storage.service_questions import PutReads
 
 _UPKEEP = json.dumps(OWN_UPKEEP)
 
@@ -69,6 +72,9 @@ def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]:
     after, limit = question.after, question.limit
     if question.kind is PieceKind.STONE:
         return [StonePiece(*row) for row in on.all("stone_pieces", after, limit)]
+    if question.kind is PieceKind.READ:
+        start = int.from_bytes(after[:8], "big"), after[8:]
+        return [ReadPiece(*row) for row in on.all("read_pieces", *start, limit)]
     no = on.value("era", question.era)
     if no is None:
         return []
@@ -157,6 +163,7 @@ def _put_pieces(on: Session, write: w.PutPieces) -> None:
     no = on.value("era", write.era)
     for stone in (piece for piece in write.pieces if isinstance(piece, StonePiece)):
         on.run("lay_stone", *stone)
+    put_reads(on, PutReads([piece for piece in write.pieces if isinstance(piece, ReadPiece)]))
     for entry in (piece for piece in write.pieces if isinstance(piece, EntryPiece)):
         on.run("lay_entry", no, *entry)
     if records := [piece for piece in write.pieces if isinstance(piece, RecordPiece)]:

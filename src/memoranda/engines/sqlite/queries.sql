@@ -39,6 +39,7 @@ WHERE o.tenant = :tenant
     OR (s.audience = 'self' AND s.agent = :agent)
     OR (s.audience = 'group' AND EXISTS (
         SELECT 1 FROM shelf_groups AS g WHERE g.shelf = s.no AND g.name IN (SELECT value FROM json_each(:groups)))))
+  AND (:whole OR NOT EXISTS (SELECT 1 FROM restrictions AS x WHERE x.digest = o.digest))
 ORDER BY s.no
 
 -- name: shelf
@@ -332,7 +333,7 @@ SELECT id FROM gone WHERE shelf = ? AND mark > ? ORDER BY mark
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
 FROM terms AS t JOIN records AS r ON r.no = t.record JOIN shelves AS s ON s.no = r.shelf
 JOIN owners AS o ON o.no = r.owner
-WHERE t.rule < ? LIMIT ?
+WHERE t.rule < ? AND NOT EXISTS (SELECT 1 FROM owners AS p CROSS JOIN restrictions AS x WHERE p.no = r.owner AND x.digest = p.digest) LIMIT ?
 
 -- name: mark_record
 UPDATE records SET mark = ? WHERE no = ?
@@ -356,6 +357,9 @@ SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.ve
 FROM (
     SELECT record FROM terms AS t
     WHERE t.record > :through AND NOT EXISTS (SELECT 1 FROM vectors WHERE place = (:set << 40) + t.record)
+        AND NOT EXISTS (
+            SELECT 1 FROM records AS q CROSS JOIN owners AS p CROSS JOIN restrictions AS x
+            WHERE q.no = t.record AND p.no = q.owner AND x.digest = p.digest)
     ORDER BY t.record LIMIT :limit) AS l
 JOIN records AS r ON r.no = l.record JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 ORDER BY r.no
@@ -454,6 +458,7 @@ SELECT id, kind FROM jobs WHERE id IN (
     SELECT (
         SELECT j.id FROM jobs AS j WHERE j.kind = json_each.value AND j.due <= :now
             AND (:tenant IS NULL OR j.owner = 0 OR EXISTS (SELECT 1 FROM owners AS o WHERE o.no = j.owner AND o.tenant = :tenant))
+            AND NOT EXISTS (SELECT 1 FROM owners AS p CROSS JOIN restrictions AS x WHERE p.no = j.owner AND x.digest = p.digest)
             AND NOT EXISTS (
                 SELECT 1 FROM jobs AS other
                 WHERE other.owner = j.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > :now
@@ -746,3 +751,47 @@ SELECT path, at, made FROM backups ORDER BY at
 
 -- name: note_backup
 INSERT OR REPLACE INTO backups (path, at, made) VALUES (?, ?, ?)
+
+-- ── beside the owners' records ───────────────────────────────────────────────────────────────────────────────────
+
+-- name: restrictions
+SELECT digest, at, mode FROM restrictions ORDER BY digest
+
+-- name: restrictions_of
+SELECT digest, at, mode FROM restrictions WHERE digest IN ({ids}) ORDER BY digest
+
+-- name: restricted
+SELECT mode FROM restrictions WHERE digest = ?
+
+-- name: put_restriction
+INSERT INTO restrictions (digest, at, mode) VALUES (?, ?, ?)
+ON CONFLICT (digest) DO UPDATE SET at = excluded.at, mode = excluded.mode
+
+-- name: lift_restriction
+DELETE FROM restrictions WHERE digest = ?
+
+-- name: key_uses
+SELECT id, at FROM key_uses ORDER BY id
+
+-- name: key_uses_of
+SELECT id, at FROM key_uses WHERE id IN ({ids}) ORDER BY id
+
+-- name: put_key_use
+INSERT INTO key_uses (id, at) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = max(at, excluded.at)
+
+-- name: reads_of_tenant
+SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit
+WHERE (at, id) > (:at, :id) AND tenant = :tenant ORDER BY at, id LIMIT :limit
+
+-- name: reads_of_owner
+SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit
+WHERE owner = :owner AND (at, id) > (:at, :id) AND tenant = :tenant ORDER BY at, id LIMIT :limit
+
+-- name: read_pieces
+SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit WHERE (at, id) > (?, ?) ORDER BY at, id LIMIT ?
+
+-- name: put_read
+INSERT INTO read_audit (at, id, tenant, owner, principal, verb, surface) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+
+-- name: drop_reads
+DELETE FROM read_audit WHERE at < ? AND tenant = ?

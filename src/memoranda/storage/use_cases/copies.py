@@ -41,6 +41,7 @@ from memoranda.model.values import moment
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage.questions import Base, ByOperation, ErasedAmong, FindOwner
 from memoranda.storage.rows import owner_of
+from memoranda.storage.service_questions import PutKeyUses, PutRestrictions, RestrictionRows
 from memoranda.storage.upkeep_questions import (
     BookRows,
     EraFrame,
@@ -104,7 +105,8 @@ def lay(copy: str, *writes: Write) -> Deciding[None]:
 def lay_book(copy: str, frame: BookFrame) -> Deciding[None]:
     """Write the rows that belong to no owner to the unfinished copy with this id."""
     named = [] if frame.who_forms is None else [SetProperty(WHO_FORMS, frame.who_forms)]
-    return lay(copy, PutBook(frame), *named)
+    beside = (PutRestrictions(frame.restrictions), PutKeyUses(frame.key_uses))
+    return lay(copy, PutBook(frame), *named, *beside)
 
 
 def end_arrival(copy: str) -> Deciding[None]:
@@ -113,8 +115,8 @@ def end_arrival(copy: str) -> Deciding[None]:
 
 
 def _has_owners() -> Deciding[bool]:
-    """Return True if the book has, or ever had, an owner or a record."""
-    if (yield from ask(ErasAfter(b"", 1))):
+    """Return True if the book has, or ever had, an owner or a record, or the processing of an owner's data is restricted."""
+    if (yield from ask(ErasAfter(b"", 1))) or (yield from ask(RestrictionRows(None))):
         return True
     return bool((yield from ask(PiecesAfter(PieceKind.STONE, b"", b"", 1))))
 

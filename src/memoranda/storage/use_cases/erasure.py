@@ -53,6 +53,7 @@ from memoranda.storage.upkeep_questions import (
 from memoranda.storage.use_case import Deciding, OwnerBase, Write, ask
 from memoranda.storage.use_cases.costs import unname_spending
 from memoranda.storage.use_cases.hidden_jobs import ended_jobs
+from memoranda.storage.use_cases.restriction_checks import is_left_alone
 from memoranda.storage.use_cases.vector_sets import new_terms
 from memoranda.storage.writes import (
     BlankVersions,
@@ -102,8 +103,8 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
     Raise ``NotFound`` for an id that is not there for the view, unless its record was erased from this owner's ledger before.
     """
     base = yield from ask(Base(target.owner))
-    if base.era is None:
-        _refuse_unknown(() if target.ageing else target.ids)
+    if base.era is None or is_left_alone(base, target):
+        _refuse_unknown(() if target.ageing or base.era is not None else target.ids)
         return ErasureReceipt(target.owner, at, {}, (), "planned" if target.dry_run else "complete")
     plan = yield from _plan(target)
     repeated: tuple[UUID, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from memoranda.model.book_rows import WHO_FORMS, BookFrame, SpentPiece
 from memoranda.model.language_models import FORMATION, FormingRecord
+from memoranda.storage.service_questions import KeyUseRows, RestrictionRows
 from memoranda.storage.upkeep_questions import BookRows, Properties, SpentRows
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.use_cases.costs import all_spent
@@ -46,7 +47,11 @@ def change_forming(tenant: str, agent: str | None, who: str) -> Deciding[None]:
 def book_frame() -> Deciding[BookFrame]:
     """Return the rows that belong to no owner, without tombstones."""
     frame = yield from ask(BookRows())
-    return frame._replace(who_forms=(yield from ask(Properties())).get(WHO_FORMS))
+    who_forms = (yield from ask(Properties())).get(WHO_FORMS)
+    restrictions = tuple((yield from ask(RestrictionRows(None))))
+    return frame._replace(
+        who_forms=who_forms, restrictions=restrictions, key_uses=tuple((yield from ask(KeyUseRows(None))))
+    )
 
 
 def _stored() -> Deciding[dict[str, dict[str, str]]]:

@@ -240,6 +240,11 @@ def _is_put_again(piece: JobPiece) -> bool:
     return piece.generation != piece.leased_generation
 
 
+def given_back(row: JobRow) -> SaveJob:
+    """Return a leased job to the queue without counting the attempt; its worker finds that the lease is lost."""
+    return _back(row, row.piece._replace(attempts=max(row.piece.attempts - 1, 0)))
+
+
 def _back(row: JobRow, piece: JobPiece, state: str = _WAITING) -> SaveJob:
     return SaveJob(replace(row, piece=piece._replace(state=state, worker=None, leased_until=None)))
 

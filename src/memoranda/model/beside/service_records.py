@@ -1,0 +1,76 @@
+"""Rows that a service needs beside the owners' records: restricted processing, last uses of keys, lines about reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+from uuid import UUID
+
+from memoranda.model.records import Owner
+
+
+class Appends(StrEnum):
+    """The treatment of new content of an owner whose processing is restricted."""
+
+    #: It is refused.
+    REFUSE = "refuse"
+    #: It is stored, and nothing reads it but the owner's own view.
+    KEEP_UNREAD = "keep_unread"
+
+    @classmethod
+    def stored(cls, mode: str | None) -> Appends | None:
+        """Return the value of a stored text; a text that nobody knows refuses everything."""
+        if mode is None:
+            return None
+        return cls.KEEP_UNREAD if mode == cls.KEEP_UNREAD else cls.REFUSE
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """A restriction of the processing of one owner's data."""
+
+    #: The moment since which it holds.
+    at: datetime
+    appends: Appends
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNote:
+    """A read that is to be noted: who asked what kind of thing about whom, when, by which surface; never content."""
+
+    at: datetime
+    tenant: str
+    #: The owner whose data was read; None if it was a read about the whole tenant.
+    owner: Owner | None
+    principal: str
+    verb: str
+    surface: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """A stored line about a read."""
+
+    id: UUID
+    at: datetime
+    tenant: str
+    #: The keyed digest of the owner in hex; empty if the read was about the whole tenant.
+    owner: str
+    principal: str
+    verb: str
+    surface: str
+
+
+class ReadLines(NamedTuple):
+    """A page of lines about reads, oldest first, and the cursor of the next page; None at the end."""
+
+    lines: tuple[ReadLine, ...]
+    cursor: str | None
+
+
+#: The digest of an owner, the moment in microseconds, and the text of ``Appends``.
+RestrictionRow: TypeAlias = tuple[bytes, int, str]
+#: The id of a key, and its last use in microseconds.
+KeyUseRow: TypeAlias = tuple[bytes, int]

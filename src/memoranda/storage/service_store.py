@@ -1,0 +1,74 @@
+"""The part of ``Store`` with restricted processing, uses of keys and lines about reads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+from memoranda.model.beside.service_records import Appends, ReadLines, ReadNote, Restriction
+from memoranda.model.records import Owner
+from memoranda.storage.use_case import Deciding
+from memoranda.storage.use_cases import read_lines
+from memoranda.storage.use_cases import restriction_checks as checks
+
+A = TypeVar("A")
+
+
+class ServiceStore(ABC):
+    """The ports of ``service_ports``, over the use cases that every engine runs."""
+
+    @abstractmethod
+    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+        """Run a use case that writes nothing; ``Store`` says more."""
+
+    @abstractmethod
+    async def write(
+        self,
+        make: Callable[[], Deciding[A]],
+        *,
+        alone: bool = False,
+        long: bool = False,
+        repeatable: bool = False,
+        guarded: bool = True,
+        patience: float | None = None,
+    ) -> A:
+        """Run a use case, and carry out its writes, all or none; ``Store`` says more."""
+
+    async def restrict(self, owner: Owner, appends: Appends, at: datetime) -> Restriction:
+        # Alone: whoever writes for the owner at this moment is done before, or meets the restriction.
+        return await self.write(lambda: checks.restrict(owner, appends, at), alone=True, repeatable=True)
+
+    async def unrestrict(self, owner: Owner, at: datetime) -> bool:
+        return await self.write(lambda: checks.unrestrict(owner, at), alone=True)
+
+    async def restriction(self, owner: Owner) -> Restriction | None:
+        return await self.read(lambda: checks.restriction(owner))
+
+    async def restrictions(self, owners: Sequence[Owner]) -> list[Restriction | None]:
+        return await self.read(lambda: checks.restrictions(owners))
+
+    async def note_key_uses(self, uses: Mapping[UUID, datetime]) -> None:
+        await self.write(lambda: read_lines.note_key_uses(uses), repeatable=True)
+
+    async def key_uses(self, ids: Sequence[UUID] | None = None) -> dict[UUID, datetime]:
+        return await self.read(lambda: read_lines.key_uses(ids))
+
+    async def note_reads(self, notes: Sequence[ReadNote]) -> None:
+        made = read_lines.with_ids(notes)
+        await self.write(lambda: read_lines.note_reads(made), repeatable=True)
+
+    async def reads(
+        self,
+        tenant: str,
+        owner: Owner | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> ReadLines:
+        return await self.read(lambda: read_lines.reads(tenant, owner, since, limit, cursor))
+
+    async def drop_reads(self, tenant: str, before: datetime) -> int:
+        return await self.write(lambda: read_lines.drop_reads(tenant, before))
