@@ -5,20 +5,28 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import TracebackType
+from typing import Self
 from uuid import UUID
 
 from memoranda.access.principal import Principal, Role
 from memoranda.book import Book
 from memoranda.book.service_keys import KEYS, digest_of, every_key
+from memoranda.errors import MemorandaError
 from memoranda.model.profiles import Key
 from memoranda.model.records import WHOLE, Owner, OwnerKind
 
+_log = logging.getLogger("memoranda.access")
+
 #: A revocation made by another process takes effect after so many seconds at the latest, besides the time of one read.
 FRESH_SECONDS = 1.0
+#: The last uses of keys are stored at most so often, and when the service ends.
+USES_SECONDS = 60.0
 #: A longer text is no secret of a key, and is not even digested.
 _LONGEST_SECRET = 1024
 
@@ -47,6 +55,17 @@ class KeyCheck:
         self._reading = asyncio.Lock()
         #: How many reads have begun.
         self._reads = 0
+        #: The last use of each key that is not stored yet.
+        self._uses: dict[UUID, datetime] = {}
+        self._stored_at = float("-inf")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.store_uses()
 
     async def principal_of(self, secret: str) -> Principal | None:
         """Return the holder of a key; None if there is no such key, or it has expired or been revoked."""
@@ -62,7 +81,20 @@ class KeyCheck:
             or not holds(key, self._book.door.clock())
         ):
             return None
+        self._uses[key.id] = self._book.door.clock()
         return principal
+
+    async def store_uses(self) -> None:
+        """Store when each key was last used; if the book takes no writes now, the next call does."""
+        uses, self._uses = self._uses, {}
+        if not uses:
+            return
+        self._stored_at = self._clock()
+        try:
+            await self._book.engine.note_key_uses(uses)
+        except MemorandaError as exc:
+            self._uses = {**uses, **self._uses}
+            _log.warning("the last uses of keys are stored later: %s", exc)
 
     async def any_keys(self) -> bool:
         """True if the book has a key that opens it now; without any, the service listens on loopback only."""
@@ -83,6 +115,8 @@ class KeyCheck:
                 self._known.by_digest = {key.digest: (key, principal_of_key(key)) for key in keys}
                 self._known.mark = mark
             self._known.read_at = begun
+            if begun - self._stored_at >= USES_SECONDS:
+                await self.store_uses()
 
     async def _mark(self) -> tuple[tuple[UUID, int] | None, int]:
         """Return a mark that every write and every erasure of a key changes."""

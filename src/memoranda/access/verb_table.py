@@ -127,6 +127,7 @@ VERBS: tuple[Verb, ...] = (
     # Operating the book
     Verb("owners", _ADMIN, "GET", "/v1/owners"),
     Verb("admin.list", _ADMIN, "GET", "/v1/records"),
+    Verb("admin.reads", _ADMIN, "GET", "/v1/reads"),
     Verb("usage", _VIEWER, "GET", "/v1/usage"),
     Verb("facts", _ADMIN, "GET", "/v1/facts"),
     Verb("export", _VIEWER, "GET", "/v1/export"),
@@ -148,6 +149,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("keys.get", _ADMIN, "GET", "/v1/keys/{name}"),
     Verb("keys.put", _ADMIN, "PUT", "/v1/keys/{name}"),
     Verb("keys.issue", _ADMIN, "POST", "/v1/keys/{name}/issue"),
+    Verb("keys.uses", _ADMIN, "GET", "/v1/key-uses"),
     Verb("keys.create", _ADMIN, "POST", "/v1/keys"),
     Verb("keys.rotate", _ADMIN, "POST", "/v1/keys/{name}/rotate"),
     Verb("keys.revoke", _ADMIN, "POST", "/v1/keys/{id}/revoke"),

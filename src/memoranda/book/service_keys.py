@@ -153,6 +153,11 @@ class Keys(Named[Key]):
         changes = ending or [RevokeKey(named[-1].id)]
         return await self._services.write(self._tenant, WHOLE, changes, ["revoke", str(id)], operation)
 
+    async def uses(self) -> dict[UUID, datetime]:
+        """Return when each key was last used, by its id; a service stores that once in a minute."""
+        keys = await every_key(self._services.engine, self._tenant)
+        return await self._services.engine.key_uses([key.id for key in keys])
+
     async def put(
         self, name: str, *, operation: str | None = None, **fields: Unpack[StoredKeyFields]
     ) -> Receipt:

@@ -57,6 +57,7 @@ COMMANDS = {
     "serve": Entry("service_commands.serve", "Serve the book over HTTP, with MCP and a worker."),
     "keys": Entry("service_commands.keys", "Create, list, rotate and revoke the keys of a service."),
     "mcp": Entry("service_commands.mcp", "Serve the memory to a coding agent over MCP."),
+    "audit": Entry("service_commands.audit", "List who read what kind of thing about whom."),
     "usage": Entry("usage", "Show what language models used and cost."),
     "jobs": Entry("work", "List, run, retry or drop background jobs."),
     "weights": Entry("setup", "Show or install the local embedding model."),

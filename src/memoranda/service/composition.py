@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from memoranda.access.key_check import KeyCheck
+from memoranda.access.read_audit import ReadAudit
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.access.token_check import TokenCheck
 from memoranda.book import Book
@@ -29,19 +30,22 @@ async def serve(
 ) -> None:
     """Serve an open book until SIGTERM or Ctrl-C; call ``listening`` with the address."""
     tokens = TokenCheck(settings, book.tenant) if settings.takes_tokens else None
-    doorkeeper = Doorkeeper(book, KeyCheck(book), tokens)
+    keys = KeyCheck(book)
+    audit = ReadAudit(book, settings.audit_days) if settings.audit else None
+    doorkeeper = Doorkeeper(book, keys, tokens)
     refuse_open_address(host, is_locked=await doorkeeper.is_locked())
     log_to(logs)
     # A service that other machines reach has keys, so a page that rebinds a name to its address has none.
     hosts = [host] if is_loopback(host) or settings.allowed_hosts else ["*"]
-    mcp = McpMount(book)
+    mcp = McpMount(book, audit)
     app = make_app(
         book,
         settings,
         authenticate=doorkeeper,
+        audit=audit,
         hosts=hosts,
         mounts=[("", mcp)],
-        while_it_runs=[mcp.running()],
+        while_it_runs=[keys, *([] if audit is None else [audit]), mcp.running()],
     )
     async with exporting(os.environ):
         await server_of(app, host, port, listening).serve()

@@ -117,6 +117,7 @@ class SyncAdmin(SyncPart):
     """The operator's verbs of a synchronous book."""
 
     list = blocking(Admin.list)
+    reads = blocking(Admin.reads)
 
 
 class SyncJobs(SyncPart):
@@ -137,3 +138,4 @@ class SyncKeys(SyncPart):
     revoke = blocking(Keys.revoke)
     create = blocking(Keys.create)
     rotate = blocking(Keys.rotate)
+    uses = blocking(Keys.uses)

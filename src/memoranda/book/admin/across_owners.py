@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
-from memoranda.book.input import Conditions, as_cursor, as_filter, as_limit, as_types
+from memoranda.book.input import Conditions, as_cursor, as_filter, as_limit, as_owner, as_types
 from memoranda.errors import InvalidInput
+from memoranda.model.beside.service_records import ReadLines
 from memoranda.model.query import Page
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
 from memoranda.ports import Engine, Scan
@@ -70,6 +72,20 @@ class Admin:
                     return Page(tuple(found), _cursor_of(left[at], inner))
                 at += 1
         return Page(tuple(found), _cursor_of(left[at], inner) if at < len(left) else None)
+
+    async def reads(
+        self,
+        owner: str | Owner | None = None,
+        *,
+        since: datetime | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> ReadLines:
+        """Return a page of the lines that a service noted about reads, oldest first: about one owner, or about anybody."""
+        about = None if owner is None else as_owner(owner, self._tenant)
+        if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
+            raise InvalidInput("since: give a time with its zone", field="since")
+        return await self._engine.reads(self._tenant, about, since, as_limit(limit), as_cursor(cursor))
 
 
 def _key(owner: Owner) -> _Place:

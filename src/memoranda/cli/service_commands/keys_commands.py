@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any, get_args
+from uuid import UUID
 
 import click
 
@@ -92,17 +93,23 @@ def revoke_command(session: Session, key: str) -> None:
 def list_command(session: Session, ended: bool) -> None:
     """List the keys, with what each opens."""
     now = datetime.now(UTC)
-    keys = [
-        key for key in session.run(_list(session)) if ended or _state(key, now) not in ("revoked", "expired")
-    ]
-    if session.print_json({"keys": [_shown(key) for key in keys]}):
+    every, uses = session.run(_list(session))
+    keys = [key for key in every if ended or _state(key, now) not in ("revoked", "expired")]
+    if session.print_json({"keys": [{**_shown(key), "last_used_at": uses.get(key.id)} for key in keys]}):
         return
     if not keys:
         session.printer.say("there is no key: the service opens to this machine only", "faint")
         return
-    columns = [Column(name) for name in ("NAME", "SECRET", "ROLE", "STATE")]
+    columns = [Column(name) for name in ("NAME", "SECRET", "ROLE", "STATE", "LAST USED")]
     rows = [
-        [key.name, _secret(key), key.role or ",".join(key.roles), _state(key, now), _opens(key)]
+        [
+            key.name,
+            _secret(key),
+            key.role or ",".join(key.roles),
+            _state(key, now),
+            f"{uses[key.id]:%Y-%m-%d %H:%M}" if key.id in uses else "never",
+            _opens(key),
+        ]
         for key in keys
     ]
     session.printer.table([*columns, Column("OPENS", flexible=True)], rows)
@@ -123,9 +130,9 @@ async def _revoke(session: Session, key: str) -> Receipt:
         return await book.keys.revoke(key)
 
 
-async def _list(session: Session) -> list[Key]:
+async def _list(session: Session) -> tuple[list[Key], dict[UUID, datetime]]:
     async with session.reading() as book:
-        return await book.keys.list()
+        return await book.keys.list(), await book.keys.uses()
 
 
 def _print_new(session: Session, new: NewKey) -> None:
