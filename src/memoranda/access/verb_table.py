@@ -167,3 +167,39 @@ LEFT_OUT = {
     "worker.settled": "a worker uses it",
     "items.renew": "reads renew items with renew=True",
 }
+
+_PROGRAMS = "programs do it while they talk with a person"
+_ITEMS = "items belong to programs: their values are theirs to read"
+_DEFINED = "a program defines it beside its code; agents and schemas are part of an export"
+_LISTS = "memoranda list shows them: --types, --agent"
+
+#: Verbs that no command of the command line calls, with the reason.
+NOT_BY_COMMAND = {
+    **dict.fromkeys(("thread.set", "thread.feedback", "thread.schedule", "thread.unschedule"), _PROGRAMS),
+    **dict.fromkeys(("thread.scheduled", "thread.summarise", "thread.close", "thread.remember"), _PROGRAMS),
+    **dict.fromkeys(("thread.messages", "thread.newest", "episodes.list", "schemas.records"), _LISTS),
+    **dict.fromkeys(("mark_used", "remember_all", "episodes.record", "experience.add"), _PROGRAMS),
+    **dict.fromkeys(("experience.add_evidence", "redact"), _PROGRAMS),
+    **dict.fromkeys((verb.name for verb in VERBS if verb.name.startswith("items.")), _ITEMS),
+    **dict.fromkeys(("agents.put", "schemas.list", "schemas.get", "schemas.put"), _DEFINED),
+    **dict.fromkeys(("agents.get", "agents.limits", "profile.bring_over"), _DEFINED),
+    "thread.get": "memoranda get shows any record",
+    "thread.window": "memoranda context makes what an agent reads",
+    "thread.operation": "memoranda history shows operations",
+    "operation": "memoranda history shows operations",
+    "thread.formed": "memoranda form tells what was formed",
+    "amend": "memoranda update corrects a memory",
+    "confirm": "memoranda update corrects a memory; a program confirms what the person said again",
+    "supersede": "memoranda update corrects a memory",
+    "share": "the program that wrote a memory decides who else reads it",
+    "find_traces": "memoranda forget --dry-run shows them",
+    "hide": "memoranda forget erases at once; hiding is for the time in which a person may change their mind",
+    "episodes": "memoranda recall finds episodes, too",
+    "episodes.overflow": "memoranda get shows an episode",
+    "profile.put": "memoranda profile sets and removes fields",
+    "profile.report": "memoranda why shows the grounds of a record",
+    "embed": "memoranda reembed makes all vectors, and a worker those of new records",
+    "keys.get": "memoranda keys list shows them",
+    "keys.put": "its digest comes from a program that makes secrets itself",
+    "keys.issue": "its secret comes from a program that makes secrets itself",
+}
