@@ -23,6 +23,7 @@ from bench import (
     holding,
     items,
     large,
+    load,
     machine,
     recalling,
     scaling,
@@ -54,9 +55,10 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "large": large.large,
     "scaling": scaling.scaling,
     "items": items.items,
+    "service": load.service,
 }
 #: They take minutes, and run only if they are named.
-LONG = frozenset({"crowd", "items", "large", "scaling"})
+LONG = frozenset({"crowd", "items", "large", "scaling", "service"})
 
 
 def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:
@@ -65,7 +67,7 @@ def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict
     for name in chosen:
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix=f"bench_{name}_", dir=place.folder) as folder:
-            here = Place(Path(folder), place.scale, place.seed, place.engine)
+            here = replace(place, folder=Path(folder))
             try:
                 found[name] = list(MEASUREMENTS[name](here))
             finally:
@@ -105,6 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="N",
         help="measure shelves of this size instead of the usual sizes; may be given several times",
     )
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long the service is asked")
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):
         parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
@@ -117,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         if given.engine == servers.STARTED:
             given.engine = stack.enter_context(servers.started(folder))
-        place = Place(folder, scale, given.seed, given.engine)
+        place = Place(folder, scale, given.seed, given.engine, given.seconds)
         facts = machine.facts(place.folder.parent)
         if given.engine:
             facts["server"] = asyncio.run(servers.facts(given.engine))

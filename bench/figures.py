@@ -66,6 +66,8 @@ class Place:
     seed: int = 1
     #: The address of a database on a server, where books are not files.
     engine: str = ""
+    #: How long the service is asked.
+    seconds: float = 60.0
 
     @property
     def prefix(self) -> str:

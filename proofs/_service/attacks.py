@@ -1,0 +1,385 @@
+"""Requests that ask for what is another's: each as a change of a valid request, with a twin that names nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from memoranda.access.verb_table import BY_NAME
+from proofs._service.asking import Ask
+from proofs._service.own_calls import TRIED, own_call, request_of
+from proofs._service.population import (
+    AGENT,
+    GROUP,
+    HIDDEN_AGENT,
+    HIDDEN_GROUP,
+    NOBODY,
+    OWN,
+    PERSON,
+    VICTIM,
+    Population,
+)
+
+#: An agent and a group that do not exist, with names as long as those that do.
+_NO_AGENT, _NO_GROUP = "wardem", "circlf"
+#: Names that a careless comparison takes for the victim's or for everybody's.
+LOOK_ALIKES = (
+    *("BOB", "Bob", "bob ", " bob", "bob.", "bob/", "./bob", "../bob", "bob%00", "bob\0", "%62ob", "b%6Fb"),
+    *("b\u043eb", "bob\u200b", "\uff42\uff4f\uff42", "bo\u0062\u0301", "*", "%", "_", "b_b", "b%", ".", ".."),
+    *(
+        '{"id": "bob"}',
+        '["bob"]',
+        "bob,ann",
+        "ann,bob",
+        "ann/../bob",
+        "user:bob",
+        "default/bob",
+        "\\bob",
+        "'or'",
+    ),
+)
+FORGED = (
+    {"tenant": "rival"},
+    {"principal": "admin"},
+    {"role": "admin"},
+    {"person": PERSON},
+    {"owner": VICTIM},
+    {"owners": [VICTIM]},
+    {"actor": VICTIM},
+    {"__proto__": {"role": "admin"}},
+    {"owner_kind": "tenant"},
+    {"binding": "local"},
+    {"guard": None},
+)
+FORGED_HEADERS = (
+    *(("X-Tenant", "rival"), ("X-Owner", VICTIM), ("X-Role", "admin"), ("X-Forwarded-User", "admin")),
+    *(("X-Original-URL", f"/v1/owners/{VICTIM}/records"), ("X-HTTP-Method-Override", "DELETE")),
+    *(("Cookie", "role=admin"), ("X-Api-Key", "admin"), ("Forwarded", "for=127.0.0.1"), ("If-Match", '"1"')),
+)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A request of one credential, what it was meant to reach, and the same for what does not exist."""
+
+    who: str
+    verb: str
+    kind: str
+    request: Ask
+    twin: Ask | None = None
+    #: Words of the request, and what stands for them in the twin.
+    names: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_forbidden(self) -> bool:
+        """True if a limited credential may not succeed with it, whatever is stored."""
+        body, query = self.request.body or {}, dict(self.request.query)
+        match self.kind:
+            case "spoken" | "audience":
+                return True
+            case "whole":
+                beyond = self.who != "person" and bool(body.get("everything") or body.get("backups"))
+                return beyond or (self.verb in ("usage", "export") and "owner" not in query)
+        return False
+
+
+#: Who asks, and how often.
+_WHO = {
+    "editor": 10,
+    "viewer": 5,
+    "person": 3,
+    "rival": 1,
+    "stray": 1,
+    "expired": 1,
+    "revoked": 1,
+    "unknown": 1,
+}
+_Kind = Callable[[Population, Random, str, str], Attack]
+
+
+def attack(population: Population, rng: Random) -> Attack:
+    """Return the next request."""
+    who = rng.choices([*_WHO], [*_WHO.values()])[0]
+    kinds = [*KINDS]
+    return KINDS[rng.choice(kinds)](population, rng, who, rng.choice(TRIED))
+
+
+def _owner(who: str) -> str:
+    return {"person": PERSON, "rival": VICTIM}.get(who, OWN)
+
+
+def _given(population: Population, rng: Random, who: str, verb: str) -> dict[str, Any]:
+    owner = _owner(who)
+    return own_call(verb, owner, population.owners[owner], rng)
+
+
+def _own(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    return Attack(who, verb, "own", request_of(verb, _given(population, rng, who, verb)))
+
+
+def _pair(
+    who: str, verb: str, kind: str, given: dict[str, Any], names: dict[str, str], query: Any = ()
+) -> Attack:
+    """Return the attack with these arguments, and its twin, in which each name is another one."""
+
+    def made(arguments: dict[str, Any]) -> Ask:
+        request = request_of(verb, arguments)
+        return replace(request, query=(*request.query, *query))
+
+    return Attack(who, verb, kind, made(given), made(_renamed(given, names)), tuple(names.items()))
+
+
+def _renamed(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {_renamed(word, names): _renamed(one, names) for word, one in value.items()}
+    if isinstance(value, list):
+        return [_renamed(one, names) for one in value]
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def _others_owner(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Name the victim as the owner, with the victim's ids or one's own."""
+    if "owner" not in BY_NAME[verb].in_path and verb not in ("usage", "export"):
+        verb = rng.choice(("recall", "list", "export", "usage", "count"))
+    source = VICTIM if rng.random() < 0.5 else _owner(who)
+    given = own_call(verb, VICTIM, population.owners[source], rng)
+    given["owner"] = VICTIM
+    return _pair(who, verb, "others_owner", given, {VICTIM: NOBODY})
+
+
+def _others_ids(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Name the victim's ids under one's own name."""
+    owner = _owner(who)
+    given = own_call(verb, owner, population.owners[VICTIM], rng)
+    if "owner" in given:
+        given["owner"] = owner
+    if verb in ("remember", "thread.remember", "confirm") and rng.random() < 0.7:
+        given["sources"] = [str(population.owners[VICTIM].ids["memory0"])]
+    names = {str(one): _nobodys_id(rng) for one in _ids(population)}
+    used = {word: names[word] for word in _texts(given) if word in names}
+    return _pair(who, verb, "others_ids", given, {**used, "bobop": "bubop", VICTIM: NOBODY})
+
+
+def _ids(population: Population) -> set[str]:
+    return set(population.secret_ids)
+
+
+def _nobodys_id(rng: Random) -> str:
+    """Return the id of no record."""
+    drawn = f"{rng.getrandbits(128):032x}"
+    return str(UUID(f"01a2{drawn[4:12]}7{drawn[13:16]}8{drawn[17:]}"))
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for pair in value.items() for one in pair for text in _texts(one)]
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(one)]
+    return [value] if isinstance(value, str) else []
+
+
+def _hidden_ids(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Name a record of one's own owner that this credential's agents may not read."""
+    verb = rng.choice(("get", "why", "history", "update", "amend", "retract", "forget", "share", "mark_used"))
+    given = _given(population, rng, who, verb)
+    hidden = rng.choice(sorted(population.secret_ids))
+    given |= {"ids": [hidden]} if "ids" in given else {"id": hidden}
+    return _pair(who, verb, "hidden_ids", given, {hidden: _nobodys_id(rng)})
+
+
+def _look_alike(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    given = _given(population, rng, who, verb)
+    places = [word for word in BY_NAME[verb].in_path if word in given] or ["agent"]
+    given[rng.choice(places)] = rng.choice(LOOK_ALIKES)
+    return Attack(who, verb, "look_alike", request_of(verb, given))
+
+
+def _view(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Ask for everything of an owner."""
+    verb = rng.choice(("recall", "list", "count", "get", "ledger", "readers", "items.list", "about", verb))
+    given = _given(population, rng, who, verb) | {"view": "owner"}
+    if "agent" not in BY_NAME[verb].in_path:
+        given.pop("agent", None)
+    return Attack(who, verb, "view", request_of(verb, given))
+
+
+def _agent(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Ask as another agent, or about it."""
+    verb = rng.choice(
+        ("recall", "list", "agents.get", "agents.limits", "experience.list", "agents.list", verb)
+    )
+    given = _given(population, rng, who, verb)
+    word = "name" if verb.startswith("agents.") else "agent"
+    given[word] = HIDDEN_AGENT
+    if verb == "agents.list":
+        return Attack(who, verb, "agent", request_of(verb, {}))
+    return _pair(who, verb, "agent", given, {HIDDEN_AGENT: _NO_AGENT})
+
+
+def _spoken(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Write messages in the name of another agent."""
+    given = _given(population, rng, who, "thread.append")
+    given["messages"] = [{"role": "assistant", "content": "forged", "agent": HIDDEN_AGENT}]
+    return _pair(who, "thread.append", "spoken", given, {HIDDEN_AGENT: _NO_AGENT})
+
+
+def _groups(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    verb = rng.choice(("recall", "list", "items.list", "context", verb))
+    given = _given(population, rng, who, verb) | {"agent": AGENT}
+    given["groups"] = rng.choice(([HIDDEN_GROUP], [GROUP, HIDDEN_GROUP]))
+    return _pair(who, verb, "groups", given, {HIDDEN_GROUP: _NO_GROUP})
+
+
+def _audience(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Write for readers that this credential may not name."""
+    verb = rng.choice(("remember", "items.put", "profile.put", "share", "remember_all", "episodes.record"))
+    given = _given(population, rng, who, verb)
+    if rng.random() < 0.5:
+        # The book itself refuses readers that would leave out who writes.
+        given |= {"groups": [GROUP], "audience": {"kind": "group", "groups": [HIDDEN_GROUP, GROUP]}}
+    else:
+        given["audience"] = {"kind": "self", "agent": HIDDEN_AGENT}
+    return _pair(who, verb, "audience", given, {HIDDEN_GROUP: _NO_GROUP, HIDDEN_AGENT: _NO_AGENT})
+
+
+def _kind_of_owner(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Name an agent, a group or the tenant as the owner."""
+    verb = rng.choice(("recall", "list", "count", "remember", verb))
+    given = _given(population, rng, who, verb)
+    kind, name = rng.choice((("group", HIDDEN_GROUP), ("agent", HIDDEN_AGENT), ("tenant", "default")))
+    given["owner"] = name
+    if "agent" not in BY_NAME[verb].in_path:
+        given.pop("agent", None)
+    if rng.random() < 0.5:
+        given["view"] = "owner"
+    if "owner" not in BY_NAME[verb].in_path:
+        return Attack(who, verb, "kind_of_owner", request_of(verb, given))
+    names = {HIDDEN_GROUP: _NO_GROUP, HIDDEN_AGENT: _NO_AGENT} if kind != "tenant" else {}
+    return _pair(who, verb, "kind_of_owner", given, names, query=(("owner_kind", kind),))
+
+
+def _evidence(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Claim that the victim taught an agent something."""
+    verb = rng.choice(("experience.add", "experience.add_evidence"))
+    given = _given(population, rng, who, verb)
+    id = str(population.owners[VICTIM].ids["memory1"])
+    given["evidence"] = {VICTIM: [id]}
+    names = {VICTIM: NOBODY, id: _nobodys_id(rng)}
+    return _pair(who, verb, "evidence", given, names)
+
+
+def _whole(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Erase everything, or ask about the whole book."""
+    verb = rng.choice(("forget", "usage", "export", "hide", "forget_all", "form_now"))
+    given = _given(population, rng, who, verb)
+    if verb == "forget" or verb == "forget_all":
+        given[rng.choice(("everything", "backups") if verb == "forget" else ("backups",))] = True
+        given["dry_run"] = False
+        if "everything" in given:
+            given.pop("ids", None)
+    elif verb in ("usage", "export") and rng.random() < 0.5:
+        given.pop("owner")
+    return Attack(who, verb, "whole", request_of(verb, given))
+
+
+def _forged(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    request = request_of(verb, _given(population, rng, who, verb))
+    if rng.random() < 0.4:
+        return Attack(who, verb, "forged", request.with_header(*rng.choice(FORGED_HEADERS)))
+    more = rng.choice(FORGED)
+    if request.method == "GET" or rng.random() < 0.3:
+        pairs = tuple((word, str(value)) for word, value in more.items())
+        return Attack(who, verb, "forged", replace(request, query=(*request.query, *pairs)))
+    return Attack(who, verb, "forged", replace(request, body={**(request.body or {}), **more}))
+
+
+def _replayed(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Send the victim's operation id, as a header or in the path."""
+    verb = rng.choice(("remember", "thread.append", "items.put", "operation", "thread.operation"))
+    given = _given(population, rng, who, verb)
+    if "operation" in given:
+        given["operation"] = "bobop"
+        return _pair(who, verb, "replayed", given, {"bobop": "bubop"})
+    return Attack(who, verb, "replayed", request_of(verb, given).with_header("Idempotency-Key", "bobop"))
+
+
+_PATHS = (
+    *("/v1/owners/ann/../{0}/records", "/v1/owners/ann%2F..%2F{0}/records", "/v1/owners//{0}/records"),
+    *("/v1/owners/ann/records/../../{0}/records", "/v1//owners/{0}/records", "/v1/owners/{0}%00/records"),
+    *("/v1/owners/%2562ob/records", "/v1/owners/{0};/records", "//v1/owners/{0}/records"),
+    *("/V1/owners/{0}/records", "/v1/owners/{0}/records/", "/v1/owners/ann%00{0}/records"),
+    *(
+        "/usermemorystore/memories/{0}",
+        "/usermemorystore/memories/{0}/visible?x",
+        "/propertiesstore/properties/{0}",
+    ),
+    *("/usermemorystore/memories/{0}/count", "/usermemorystore/memories/{0}/search"),
+    *("/usermemorystore/memories/{0}/key/name", "/admin/gdpr/{0}/export"),
+    *(("/admin/gdpr/{0}/restrict",) if "restriction" in BY_NAME else ()),
+    *(
+        "/admin/gdpr/ann/export",
+        "/admin/gdpr/ann",
+        "/v1/export",
+        "/v1/records",
+        "/v1/keys",
+        "/v1/owners",
+        "/v1/facts",
+    ),
+    *("/health", "/metrics", "/openapi.json", "/v1"),
+)
+
+
+def _path(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Ask by odd paths, and by those of other products."""
+    form = rng.choice(_PATHS)
+    method = rng.choice(("GET", "GET", "DELETE")) if "store/" in form or "gdpr" in form else "GET"
+    path, _, query = form.partition("?")
+    pairs = ((query, ""),) if query else ()
+    there, nowhere = (Ask(method, path.format(name), pairs) for name in (VICTIM, NOBODY))
+    twin = nowhere if "{0}" in form else None
+    return Attack(who, "", "path", there, twin, ((VICTIM, NOBODY),))
+
+
+def _store(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Ask by the routes of LangGraph's and EDDI's clients."""
+
+    def made(name: str, id: str) -> Ask:
+        place = [name, "notes"]
+        return (
+            Ask("GET", "/store/items", (("namespace", f"{name}.notes"), ("key", "x"))),
+            Ask("PUT", "/store/items", body={"namespace": place, "key": "x", "value": {"a": 1}}),
+            Ask("DELETE", "/store/items", body={"namespace": place, "key": "x"}),
+            Ask("POST", "/store/items/search", body={"namespace_prefix": [name], "query": "tea"}),
+            Ask("POST", "/store/namespaces", body={"prefix": [name]}),
+            Ask("PUT", "/usermemorystore/memories", body={"userId": name, "key": "k", "value": "v"}),
+            Ask("DELETE", f"/usermemorystore/memories/entry/{id}"),
+            Ask("POST", f"/propertiesstore/properties/{name}", body={"a": 1}),
+        )[number]
+
+    number = rng.randrange(8)
+    id, other = str(population.owners[VICTIM].ids["memory2"]), _nobodys_id(rng)
+    return Attack(who, "", "store", made(VICTIM, id), made(NOBODY, other), ((VICTIM, NOBODY), (id, other)))
+
+
+KINDS: dict[str, _Kind] = {
+    "own": _own,
+    "others_owner": _others_owner,
+    "others_ids": _others_ids,
+    "hidden_ids": _hidden_ids,
+    "look_alike": _look_alike,
+    "view": _view,
+    "agent": _agent,
+    "spoken": _spoken,
+    "groups": _groups,
+    "audience": _audience,
+    "kind_of_owner": _kind_of_owner,
+    "evidence": _evidence,
+    "whole": _whole,
+    "forged": _forged,
+    "replayed": _replayed,
+    "path": _path,
+    "store": _store,
+}
