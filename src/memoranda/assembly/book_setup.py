@@ -14,8 +14,10 @@ from uuid import UUID
 
 from pydantic import Field, ValidationError
 
+from memoranda.assembly.caches import cache_clearer
 from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine, refuse_former_file
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
+from memoranda.assembly.remote_setup import is_service, open_service
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_retention, retaining
 from memoranda.book.agent_settings import SharingSettings
@@ -41,8 +43,7 @@ from memoranda.ports import Clock, Embedder, Engine, Models
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from memoranda.secrets.modes import SecretsMode, SecretsSettings
 from memoranda.settings import read_file, refuse_former, refuse_unknown, settings
-from memoranda.text.similarity import clear_similarity_caches
-from memoranda.text.terms import RULE, forget_words
+from memoranda.text.terms import RULE
 from memoranda.worker import Handler, Worker
 
 #: An open book looks for jobs after so many seconds: the first calls of a program do not wait for that.
@@ -105,10 +106,10 @@ class Opening:
         """Never run: ``__enter__`` raises."""
 
     def __await__(self) -> Generator[Any, None, Book]:
-        return _open(**self._how).__await__()
+        return self._opened().__await__()
 
     async def __aenter__(self) -> Book:
-        self._book = await _open(**self._how)
+        self._book = await self._opened()
         return self._book
 
     async def __aexit__(
@@ -116,6 +117,14 @@ class Opening:
     ) -> None:
         if self._book is not None:
             await self._book.close()
+
+    async def _opened(self) -> Book:
+        key, here = self._how["key"], {name: one for name, one in self._how.items() if name != "key"}
+        if is_service(here["address"]):
+            return await open_service(here["address"], key, here)
+        if key is not None:
+            raise InvalidInput("key: only the book of a service has one; leave it out", field="key")
+        return await _open(**here)
 
 
 def open(
@@ -132,8 +141,9 @@ def open(
     models: Any = AUTO,
     audience: Literal["self", "group", "global"] | None = None,
     secrets: SecretsMode | None = None,
+    key: str | None = None,
 ) -> Opening:
-    """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
+    """Open a book: a path, ``sqlite:///path``, ``postgresql://user@host/database``, ``memory://``, or a service's ``https://host``.
 
     ``limits`` are the guardrails; without them, those of the ``config`` file and the environment apply.
     ``worker``: None, the default, does the background jobs of this tenant in this process, such as forming
@@ -150,6 +160,7 @@ def open(
     ``secrets`` says what is done with keys, passwords, numbers of cards and the like: ``hide`` (the default) keeps records
     whole and shows models masks, ``mask`` stores masks in place of secrets, ``keep`` does nothing. It comes before the
     setting ``secrets.mode``.
+    ``key`` opens a service; without it, the variable ``MEMORANDA_KEY`` does.
     """
     return Opening(
         address=address,
@@ -164,6 +175,7 @@ def open(
         models=models,
         audience=audience,
         secrets=secrets,
+        key=key,
     )
 
 
@@ -230,7 +242,7 @@ def _book(
     no_vectors_because: str,
 ) -> tuple[Book, Worker]:
     """Connect a book's parts; return it with the worker that it runs by itself, for its own tenant."""
-    finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=_cache_clearer(embedder))
+    finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=cache_clearer(embedder))
     making = None if maker is None else Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
 
     def former() -> Mapping[str, Handler]:
@@ -369,18 +381,6 @@ async def _put_jobs(engine: Engine, maker: VectorMaker | None, keeping: Retentio
         sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
         if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):
             await engine.put(embed_job(maker.embedding.name), clock())
-
-
-def _cache_clearer(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
-    """Return a function that clears every cache outside the engine, called after an erasure."""
-
-    def forget() -> None:
-        forget_words()
-        clear_similarity_caches()
-        if not isinstance(embedder, NoEmbedder):
-            embedder.clear()
-
-    return forget
 
 
 async def _no_vectors_because(embedder: Embedder | NoEmbedder, engine: Engine) -> str:

@@ -107,6 +107,8 @@ def blocking(
 
     @functools.wraps(verb)
     def call(self: SyncPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._run(verb(self._behind, *args, **kwargs))
+        # By its name: the book of a service has verbs of its own.
+        own: Callable[P, Coroutine[Any, Any, T]] = getattr(self._behind, verb.__name__)
+        return self._run(own(*args, **kwargs))
 
     return call

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal, NotRequired
 from uuid import UUID
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, StrictBool, StrictInt, ValidationError
 from typing_extensions import TypedDict
 
 from memoranda.book.items.item_arguments import ItemPut
@@ -19,7 +19,7 @@ from memoranda.model.values import refused
 Json = dict[str, Any]
 _Names = list[str]
 #: A whole number that every program and every engine can hold.
-_Int = Annotated[int, Field(ge=-(2**53), le=2**53)]
+_Int = Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]
 
 
 class OwnerForm(TypedDict, total=False):
@@ -35,13 +35,6 @@ class AudienceForm(TypedDict, total=False):
     kind: Literal["self", "group", "global"]
     agent: str | None
     groups: list[str]
-
-
-class DayForm(TypedDict, total=False):
-    """One day, or the days from the first to the last."""
-
-    first: str
-    last: str
 
 
 class ItemForm(TypedDict):
@@ -78,7 +71,7 @@ FORMS: dict[str, Any] = {
     "Conditions | None": Json | None,
     "EpisodeFields | Mapping[str, Any] | None": Json | None,
     "Hidden | None": Json | None,
-    "Index": bool | _Names | None,
+    "Index": StrictBool | _Names | None,
     "Iterable[Address]": list[AddressForm],
     "Iterable[ItemPut]": list[ItemForm],
     "Iterable[UUID | str]": _Names,
@@ -112,9 +105,9 @@ FORMS: dict[str, Any] = {
     "UUID | str | ThreadHandle | None": str | None,
     "WaitFor": Literal["stored", "embedded"],
     "What": str,
-    "bool": bool,
-    "bool | Iterable[UUID | str] | UUID | str": bool | _Names | str,
-    "bool | None": bool | None,
+    "bool": StrictBool,
+    "bool | Iterable[UUID | str] | UUID | str": StrictBool | _Names | str,
+    "bool | None": StrictBool | None,
     "date | None": date | None,
     "datetime | None": datetime | None,
     "float": float,
@@ -131,7 +124,7 @@ FORMS: dict[str, Any] = {
     "str | Owner": str,
     "str | Owner | None": str | None,
     "str | Trust | None": str | None,
-    "str | date | DaySpan | Mapping[str, Any] | None": str | DayForm | None,
+    "str | date | DaySpan | Mapping[str, Any] | None": str | Json | None,
     "str | tzinfo | None": str | None,
     "timedelta | None": Annotated[float, Field(description="seconds")] | None,
 }

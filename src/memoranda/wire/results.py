@@ -20,17 +20,8 @@ from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import BookFacts, Filter, Hit, Hits, LeftOutPart, MissingHit
 from memoranda.model.records import Owner, View
 from memoranda.model.redactions import Telling
-from memoranda.wire.value_forms import (
-    CLASSES,
-    COMPONENTS,
-    FIELDS,
-    TOLD,
-    Form,
-    Json,
-    Malformed,
-    form_of,
-    plain,
-)
+from memoranda.wire.scalar_forms import COMPONENTS, Form, Json, Malformed
+from memoranda.wire.value_forms import CLASSES, FIELDS, TOLD, form_of, plain
 from memoranda.wire.verb_functions import function_of
 
 #: What annotations name that their modules import for type checkers alone, and the records behind ``N``.

@@ -5,53 +5,16 @@ from __future__ import annotations
 import types
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
-from uuid import UUID
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from pydantic import AwareDatetime, BaseModel
+from pydantic import BaseModel
 
-from memoranda.errors import InvalidInput
 from memoranda.model.records import Record
 from memoranda.storage.rows import CLASS_OF
-
-Json = dict[str, Any]
-#: Where a document keeps the schemas that others refer to.
-COMPONENTS: Final = "#/components/schemas/"
-
-
-class Malformed(ValueError):
-    """A JSON value that is not of the type that should cross, with the path to it."""
-
-    def __init__(self, path: str, fault: str) -> None:
-        super().__init__(path, fault)
-        self.path = path
-        self.fault = fault
-
-    def under(self, part: str) -> Malformed:
-        """Return the same fault as a larger value has it, in which this one stands under a name or ``[number]``."""
-        return Malformed(
-            part + (self.path if self.path.startswith("[") or not self.path else f".{self.path}"), self.fault
-        )
-
-    def refusal(self, what: str) -> InvalidInput:
-        """Return the error for callers; ``what`` names the whole value."""
-        return InvalidInput(f"{what}: {self.path or 'the value'} {self.fault}", field=self.path or None)
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The form of one type: how its values are written and read, and their schema."""
-
-    #: None: the value is JSON already.
-    write: Callable[[Any], Any] | None
-    read: Callable[[Any], Any]
-    #: Receives the schemas of classes by name, and adds those that are missing.
-    schema: Callable[[dict[str, Json]], Json]
+from memoranda.wire.scalar_forms import COMPONENTS, SCALARS, Form, Json, Malformed, simple_schema, wrong
 
 
 def form_of(annotation: Any) -> Form:
@@ -78,82 +41,11 @@ def _form(annotation: Any) -> Form:
     if origin in (dict, Mapping, Counter):
         key, value = given if len(given) == 2 else (given[0], int)
         return _by_key(_form(key), _form(value), Counter if origin is Counter else dict)
-    if annotation in _SCALARS:
-        return _SCALARS[annotation]
+    if annotation in SCALARS:
+        return SCALARS[annotation]
     if isinstance(annotation, type):
         return _of_class(annotation)
     raise TypeError("it is none of the types that cross")
-
-
-# ── scalars ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _wrong(wanted: str, given: Any) -> Malformed:
-    return Malformed("", f"must be {wanted}, not {type(given).__name__}")
-
-
-def _reader(kind: type | tuple[type, ...], wanted: str) -> Callable[[Any], Any]:
-    def read(given: Any) -> Any:
-        # True and False are whole numbers in Python.
-        if isinstance(given, kind) and (type(given) is not bool or kind is bool):
-            return given
-        raise _wrong(wanted, given)
-
-    return read
-
-
-def _parsed(make: Callable[[str], Any], wanted: str) -> Callable[[Any], Any]:
-    def read(given: Any) -> Any:
-        if type(given) is not str:
-            raise _wrong(wanted, given)
-        try:
-            return make(given)
-        except (ValueError, InvalidOperation):
-            raise Malformed("", f"must be {wanted}") from None
-
-    return read
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError(text)
-    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
-
-
-def _moment_text(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
-
-
-def _schema(type_: str, **more: Any) -> Callable[[dict[str, Json]], Json]:
-    return lambda _: {"type": type_, **more}
-
-
-def _same(given: Any) -> Any:
-    return given
-
-
-_READ_NUMBER = _reader((int, float), "a number")
-_MOMENT: Final = Form(
-    _moment_text, _parsed(_moment, "a moment in ISO form"), _schema("string", format="date-time")
-)
-_ID: Final = Form(str, _parsed(UUID, "a UUID"), _schema("string", format="uuid"))
-_SCALARS: Final[dict[Any, Form]] = {
-    Any: Form(None, _same, lambda _: {}),
-    type(None): Form(None, _reader(type(None), "null"), _schema("null")),
-    str: Form(None, _reader(str, "a text"), _schema("string")),
-    bool: Form(None, _reader(bool, "true or false"), _schema("boolean")),
-    int: Form(None, _reader(int, "a whole number"), _schema("integer")),
-    float: Form(None, lambda given: float(_READ_NUMBER(given)), _schema("number")),
-    Decimal: Form("{:f}".format, _parsed(Decimal, "a number as text"), _schema("string", format="decimal")),
-    UUID: _ID,
-    datetime: _MOMENT,
-    AwareDatetime: _MOMENT,
-    date: Form(
-        date.isoformat, _parsed(date.fromisoformat, "a day in ISO form"), _schema("string", format="date")
-    ),
-    bytes: Form(bytes.hex, _parsed(bytes.fromhex, "hexadecimal digits"), _schema("string")),
-}
 
 
 def _literals(words: Sequence[Any]) -> Form:
@@ -164,7 +56,7 @@ def _literals(words: Sequence[Any]) -> Form:
             return given
         raise Malformed("", f"must be one of {', '.join(map(str, words))}")
 
-    return Form(None, read, _schema("string", enum=list(words)))
+    return Form(None, read, simple_schema("string", enum=list(words)))
 
 
 def _enumeration(kind: type[Enum]) -> Form:
@@ -210,7 +102,7 @@ def _several(inner: Form, make: type[list[Any]] | type[tuple[Any, ...]]) -> Form
 
     def read(given: Any) -> Any:
         if type(given) is not list:
-            raise _wrong("a list", given)
+            raise wrong("a list", given)
         return make(_each(read_one, given))
 
     return Form(
@@ -250,7 +142,7 @@ def _fixed(of: Sequence[Any]) -> Form:
 def _by_key(key: Form, value: Form, make: type[dict[Any, Any]]) -> Form:
     def read(given: Any) -> Any:
         if type(given) is not dict:
-            raise _wrong("an object", given)
+            raise wrong("an object", given)
         found = make()
         for name, one in given.items():
             try:
@@ -293,7 +185,7 @@ def _of_class(kind: type) -> Form:
 
 
 def _named(known: dict[str, Json], kind: type, make: Callable[[], Json]) -> Json:
-    """Return a reference to the schema of a class, which is made at its first use."""
+    """Return a reference to the schema of a class; make the schema at its first use."""
     name = kind.__name__
     if name not in known:
         known[name] = {}  # for a class that holds itself
@@ -337,7 +229,7 @@ class _Fielded:
 
     def read(self, given: Any) -> Any:
         if type(given) is not dict:
-            raise _wrong("an object", given)
+            raise wrong("an object", given)
         if not self._forms:
             self._ready()
         values: Json = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,8 @@ from memoranda.errors import InvalidInput
 from memoranda.wire.argument_forms import FORMS, LOCAL, MADE
 from memoranda.wire.verb_functions import function_of
 
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
+_FLAGS = {"true": True, "false": False}
 #: Arguments that have another name on the wire.
 _RENAMED = {"role_or_messages": "messages"}
 #: The reader's arguments, which a verb of a thread has from the thread's handle.
@@ -38,8 +41,9 @@ class Shape:
 
     def read(self, given: Mapping[str, Any], in_path: Mapping[str, str]) -> dict[str, Any]:
         """Check what was sent, and return the arguments for the book; an error names each malformed field."""
+        place = {name: self._from_text(name, text) for name, text in in_path.items()}
         try:
-            checked = self.model.model_validate({**given, **in_path})
+            checked = self.model.model_validate({**given, **place})
         except ValidationError as exc:
             raise _refused(exc) from exc
         values = {name: getattr(checked, name) for name in checked.model_fields_set}
@@ -56,8 +60,15 @@ class Shape:
             elif _holds(form, dict):
                 given[name] = _object(name, text)
             else:
-                given[name] = text
+                given[name] = self._from_text(name, text)
         return self.read(given, in_path)
+
+    def _from_text(self, name: str, text: str) -> Any:
+        """Return an argument of a path or a query, where it is a number or a flag, as the body would have it."""
+        of = self.annotations.get(name, "")
+        if of.startswith(("int", "Receipt | int")) and _NUMBER.fullmatch(text):
+            return int(text)
+        return _FLAGS.get(text, text) if of.startswith("bool") else text
 
     def _made(self, name: str, value: Any) -> Any:
         if value is None:
