@@ -82,6 +82,7 @@ async def test_the_key_comes_from_the_call_or_the_environment_and_is_never_shown
         assert "mem_wrong" not in str(refused.value)
         monkeypatch.setenv("MEMORANDA_KEY", secret)
         async with memoranda.open(address) as book:
+            assert isinstance(book, RemoteBook)
             assert secret not in repr(book) + repr(vars(book)) + repr(book._link.transport)
             await book.remember("ann", "tea")
             with pytest.raises(NotFound, match="for this credential"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 
 import mcp
+from mcp.types import TextContent
 
 from memoranda.access.guard import Guard
 from memoranda.access.principal import Principal, Role, local_admin
@@ -26,7 +27,9 @@ class Tools:
     async def refused(self, name, /, **arguments):
         result = await self.client.call_tool(name, arguments)
         assert result.is_error
-        return result.content[0].text
+        said = result.content[0]
+        assert isinstance(said, TextContent)
+        return said.text
 
 
 @asynccontextmanager

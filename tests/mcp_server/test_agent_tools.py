@@ -78,7 +78,7 @@ async def test_a_short_id_that_stands_for_two_records_is_refused_with_both():
     ids = ["0190aaaa-0000-7000-8000-00001234abcd", "0190bbbb-0000-7000-8000-11111234abcd"]
 
     class Guard:
-        async def call(self, verb, **arguments):
+        async def call(self, verb, /, **arguments):
             assert verb == "list"
             records = [type("Record", (), {"id": UUID(one)}) for one in ids]
             return type("Page", (), {"records": records, "cursor": None})
@@ -97,10 +97,9 @@ async def test_a_mistake_is_answered_with_its_cure(book):
 
 
 async def test_agents_of_one_project_share_what_is_remembered_for_its_group(book):
-    shop = {"groups": ("shop",), "audience": "group"}
     async with (
-        asking(book, Whose("ann", "claude-code", **shop)) as one,
-        asking(book, Whose("ann", "cursor", **shop)) as other,
+        asking(book, Whose("ann", "claude-code", groups=("shop",), audience="group")) as one,
+        asking(book, Whose("ann", "cursor", groups=("shop",), audience="group")) as other,
         asking(book, Whose("ann", "cursor", groups=("bakery",), audience="group")) as stranger,
     ):
         kept = await one("remember", content="The tests run with make check")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 from proofs import mcp_conformance
 
 
 def test_a_machine_without_npm_skips_the_proof(monkeypatch):
-    monkeypatch.setattr(mcp_conformance.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     assert mcp_conformance.run(1, 0) == "skipped: there is no npm on this machine"
 
 
@@ -14,5 +16,5 @@ def test_a_machine_that_reaches_no_registry_skips_the_proof(monkeypatch, tmp_pat
     npm = tmp_path / "npm"
     npm.write_text("#!/bin/sh\nexit 1\n")
     npm.chmod(0o755)
-    monkeypatch.setattr(mcp_conformance.shutil, "which", lambda _: str(npm))
+    monkeypatch.setattr(shutil, "which", lambda _: str(npm))
     assert mcp_conformance.run(1, 0) == "skipped: npm could not fetch the packages"

@@ -28,21 +28,21 @@ def test_the_first_requests_work_as_they_stand(tmp_path: Path) -> None:
     assert len(commands) == block.count("$ curl -s") > 5
     book = tmp_path / "book.db"
     for words in re.findall(r"^\$ memoranda (init|keys create .*)$", PAGE, re.MULTILINE):
-        command = [sys.executable, "-m", "memoranda", "--json", "--book", str(book), *words.split()]
-        made = subprocess.run(command, capture_output=True, text=True, check=True)
+        making = [sys.executable, "-m", "memoranda", "--json", "--book", str(book), *words.split()]
+        made = subprocess.run(making, capture_output=True, text=True, check=True)
     around = {"KEY": json.loads(made.stdout)["secret"], "PATH": "/usr/bin:/bin:/usr/local/bin"}
     answers = []
     with live_service(book) as url:
         for command in commands:
-            done = subprocess.run(
+            answer = subprocess.run(
                 ["/bin/sh", "-c", f"{command} --fail-with-body"],
                 env={**around, "URL": url},
                 capture_output=True,
                 text=True,
                 check=False,
             )
-            assert done.returncode == 0, command + done.stdout + done.stderr
-            answers.append(json.loads(done.stdout))
+            assert answer.returncode == 0, command + answer.stdout + answer.stderr
+            answers.append(json.loads(answer.stdout))
     assert answers[1]["hits"][0]["record"]["content"] == "I like green tea"
     assert len(answers[4]["records"]) >= 1 and answers[5]
 

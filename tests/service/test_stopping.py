@@ -9,6 +9,8 @@ import signal
 import sys
 
 import memoranda
+from memoranda.model.messages import Message
+from memoranda.model.records import those_of
 from tests.service.listening import connected, head, read_answer
 
 CLIENTS = 8
@@ -26,6 +28,7 @@ async def serving(path):
         stderr=asyncio.subprocess.DEVNULL,
         env={**os.environ, "MEMORANDA_EMBEDDING_USE": "none"},
     )
+    assert process.stdout is not None
     async with asyncio.timeout(60):
         told = json.loads(await process.stdout.readline())
     return process, int(told["listening"].rpartition(":")[2])
@@ -62,7 +65,8 @@ async def test_a_service_that_is_stopped_under_load_cuts_no_request_and_ends_wel
         for number in range(CLIENTS):
             await book.thread("ann", name=f"t{number}")
     process, port = await serving(path)
-    acknowledged, enough = [], asyncio.Event()
+    acknowledged: list[str] = []
+    enough = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         for number in range(CLIENTS):
             group.create_task(append(port, number, acknowledged, enough))
@@ -74,6 +78,7 @@ async def test_a_service_that_is_stopped_under_load_cuts_no_request_and_ends_wel
         stored = []
         for number in range(CLIENTS):
             thread = await book.thread("ann", name=f"t{number}")
-            stored += [message.content for message in (await thread.messages(limit=1000)).records]
+            page = await thread.messages(limit=1000)
+            stored += [message.content for message in those_of(Message, page.records)]
         assert sorted(stored) == sorted(acknowledged)
         assert await book.jobs.list(state="leased") == []

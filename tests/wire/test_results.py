@@ -28,7 +28,7 @@ def assert_same(one: Any, other: Any) -> None:
         isinstance(one, of) and isinstance(other, of) for of in (Mapping, str)
     )
     if isinstance(one, BaseModel):
-        names = type(one).model_fields
+        names = list(type(one).model_fields)
     elif is_dataclass(one):
         names = [field.name for field in fields(one) if not field.metadata.get("internal")]
     elif isinstance(one, Hits):

@@ -53,7 +53,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The address of a service, safe to show, and its key."""
+    """The address and the key of a service."""
 
     address: str
     key: str = field(default="", repr=False)
