@@ -56,7 +56,7 @@ MUTANTS = (
     _guard("owner", "if not _opens(principal, owner):", "if False:"),
     _guard("whole book", 'elif "owner" in given or not verb', "elif False and not verb"),
     _guard("view", 'if given.get("view") == "owner" and not is_person:', "if False:"),
-    _guard("export", 'verb.name == "export" or any(', "any("),
+    _guard("export", "verb.name in _OF_THE_PERSON or any(", "any("),
     _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False"),
     _guard("agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"),
     _guard("agents of messages", "*_spoken_to(given)) if", ") if", "spoken"),

@@ -15,6 +15,9 @@ from memoranda.wire.verb_functions import PARTS
 
 #: The command that calls each verb.
 BY_COMMAND = {
+    "restriction": "restrict",
+    "restrict": "restrict",
+    "unrestrict": "unrestrict",
     "thread": "append",
     "thread.append": "append",
     "remember": "remember",

@@ -200,6 +200,9 @@ async def of_the_book(ask: Crossing) -> None:
     await ask("form_with", "rules")
     await ask("worker.run_once")
     await ask("drain")
+    await ask("restrict", "cid")
+    await ask("restriction", "cid")
+    await ask("unrestrict", "cid")
     lines = [line async for line in ask.book.export()]
     assert from_json("export", to_json(lines[0])) == lines[0]
     async with memoranda.open("memory://", worker=False, embed=None) as other:

@@ -11,6 +11,12 @@ from memoranda.book import Book
 from memoranda.errors import InvalidInput, NotAllowed, NotFound
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind
 
+#: Verbs about all that is stored of a person.
+_OF_THE_PERSON = {
+    "export": "an export",
+    "restrict": "restricting what is done with a person's data",
+    "unrestrict": "lifting a restriction",
+}
 #: Arguments of an erasure that reach beyond some records.
 _WHOLE = ("everything", "backups")
 
@@ -100,8 +106,8 @@ class Guard:
         is_person = owner is not None and owner.kind is OwnerKind.USER and principal.person == owner.id
         if given.get("view") == "owner" and not is_person:
             raise NotAllowed("view: the owner's own view needs the person's or an administrator's credential")
-        if not is_person and (verb.name == "export" or any(given.get(word) for word in _WHOLE)):
-            wanted = "an export" if verb.name == "export" else "erasing everything, or from backups,"
+        if not is_person and (verb.name in _OF_THE_PERSON or any(given.get(word) for word in _WHOLE)):
+            wanted = _OF_THE_PERSON.get(verb.name, "erasing everything, or from backups,")
             raise NotAllowed(f"{verb.name}: {wanted} needs the person's or an administrator's credential")
         self._check_readers(verb, given)
         self._check_audience(given.get("audience"))

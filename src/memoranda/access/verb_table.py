@@ -89,6 +89,10 @@ VERBS: tuple[Verb, ...] = (
     Verb("hide", _EDITOR, "POST", f"{_OWNER}/hide"),
     Verb("finish_forgetting", _EDITOR, "POST", f"{_OWNER}/finish-forgetting"),
     Verb("redact", _EDITOR, "POST", f"{_OWNER}/messages/{{message}}/redact"),
+    # Restricting the processing of an owner's data
+    Verb("restriction", _VIEWER, "GET", f"{_OWNER}/restriction"),
+    Verb("restrict", _EDITOR, "PUT", f"{_OWNER}/restriction"),
+    Verb("unrestrict", _EDITOR, "DELETE", f"{_OWNER}/restriction"),
     # Profiles, episodes and items
     Verb("profile.get", _VIEWER, "GET", f"{_OWNER}/profiles/{{schema}}"),
     Verb("profile.put", _EDITOR, "PUT", f"{_OWNER}/profiles/{{schema}}"),

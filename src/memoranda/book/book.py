@@ -25,6 +25,7 @@ from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.forget_all import BulkForgetting
 from memoranda.book.admin.job_verbs import Jobs
+from memoranda.book.admin.restriction_verbs import Restricting
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.forgetting.decisions import ForgetSettings, PendingForgettings
@@ -89,7 +90,17 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(Statements, Reads, Upkeep, BackgroundWork, Forgetting, BulkForgetting, Hiding, PendingForgettings):
+class Book(
+    Statements,
+    Reads,
+    Upkeep,
+    BackgroundWork,
+    Forgetting,
+    BulkForgetting,
+    Hiding,
+    PendingForgettings,
+    Restricting,
+):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(

@@ -42,6 +42,8 @@ COMMANDS = {
     "retract": Entry("write", "Mark a memory as no longer believed."),
     "experience": Entry("experience", "List and review what agents have learnt across users."),
     "forget": Entry("forget", "Erase records for good."),
+    "restrict": Entry("service_commands.restrict", "Restrict what is done with an owner's data."),
+    "unrestrict": Entry("service_commands.restrict", "Lift the restriction of an owner."),
     "forget-all": Entry("bulk", "Erase all records of an owner that meet conditions."),
     "export": Entry("export", "Write a book, or one owner's part, as JSON Lines."),
     "import": Entry("export", "Read an export into the book."),

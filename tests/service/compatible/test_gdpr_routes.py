@@ -55,3 +55,20 @@ async def test_only_the_person_and_an_administrator_may_erase_and_export(
     assert await book.count("ann", view="owner") > 0
     assert (await bob.get(f"{GDPR}/bob/export")).status_code == 200
     assert (await bob.delete(f"{GDPR}/bob")).status_code == 200
+
+
+async def test_a_restricted_user_is_neither_written_nor_found_until_it_is_lifted(
+    clients: Clients, book: memoranda.Book
+) -> None:
+    await _told(book)
+    client = clients()
+    entry = {"userId": "ann", "key": "city", "value": "Porto", "category": "fact", "visibility": "global"}
+    for _ in range(2):
+        answer = await client.post(f"{GDPR}/ann/restrict")
+        assert (answer.status_code, answer.json()["restricted"]) == (200, True)
+    refused = await client.put("/usermemorystore/memories/", json=entry)
+    assert (refused.status_code, refused.json()) == (403, {"error": "processing_restricted"})
+    assert (await client.get(f"{GDPR}/ann/restrict")).json()["restricted"] is True
+    assert (await client.delete(f"{GDPR}/ann/restrict")).json()["restricted"] is False
+    assert (await client.put("/usermemorystore/memories/", json=entry)).status_code == 200
+    assert (await client.get(f"{GDPR}/ann/restrict")).json()["restricted"] is False

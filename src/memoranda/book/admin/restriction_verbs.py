@@ -1,0 +1,44 @@
+"""The verbs that restrict the processing of an owner's data, and lift the restriction."""
+
+from __future__ import annotations
+
+from memoranda.book.input import as_owner
+from memoranda.book.services import Services
+from memoranda.errors import InvalidInput
+from memoranda.model.beside.service_records import Appends, Restriction
+from memoranda.model.records import Owner
+
+
+class Restricting:
+    """Restricting an owner: nothing of theirs is formed, recalled or placed in a context until it is lifted."""
+
+    _services: Services
+
+    async def restrict(self, owner: str | Owner, *, appends: str = "refuse") -> Restriction:
+        """Restrict the processing of an owner's data; a second call changes only ``appends``.
+
+        Only the owner's own view still reads it; export, undo of hiding and erasure stay possible. New content is refused
+        with ``Restricted``, or stored unread with ``appends="keep_unread"``. The restriction survives an erasure.
+        """
+        services = self._services
+        return await services.engine.restrict(
+            as_owner(owner, services.tenant), _as_appends(appends), services.door.clock()
+        )
+
+    async def unrestrict(self, owner: str | Owner) -> bool:
+        """Lift the restriction of an owner; False if there is none."""
+        services = self._services
+        return await services.engine.unrestrict(as_owner(owner, services.tenant), services.door.clock())
+
+    async def restriction(self, owner: str | Owner) -> Restriction | None:
+        """Return the restriction of an owner; None if there is none."""
+        return await self._services.engine.restriction(as_owner(owner, self._services.tenant))
+
+
+def _as_appends(appends: str) -> Appends:
+    try:
+        return Appends(appends)
+    except ValueError:
+        raise InvalidInput(
+            f"appends: {appends!r} is none; use refuse or keep_unread", field="appends"
+        ) from None

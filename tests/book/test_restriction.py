@@ -1,0 +1,79 @@
+"""Restricted processing: what an owner's data is still good for, and what nobody does with it."""
+
+from __future__ import annotations
+
+import pytest
+
+import memoranda
+from memoranda.errors import InvalidInput, Restricted
+
+
+@pytest.fixture
+async def told(book):
+    """A person with a memory, and a thread that is to be formed."""
+    await book.remember("ann", "likes green tea", agent="chef", audience="global")
+    thread = await book.thread("ann", agent="chef", audience="global")
+    await thread.append("user", "My name is Ann and I live in Lisbon.")
+    return thread
+
+
+async def test_nothing_of_a_restricted_owner_is_recalled_or_placed(book, told):
+    await book.restrict("ann")
+    assert (await book.restriction("ann")).appends == "refuse"
+    assert await book.recall("ann", "tea", agent="chef") == []
+    assert "tea" not in (await book.context("ann", "tea", agent="chef")).text
+    assert (await book.list("ann", agent="chef")).records == ()
+    assert await book.unrestrict("ann") and not await book.unrestrict("ann")
+    assert await book.restriction("ann") is None
+    assert len(await book.recall("ann", "tea", agent="chef", types="memory")) == 1
+
+
+async def test_nothing_is_formed_or_stored_of_a_restricted_owner(book, told):
+    await book.restrict("ann")
+    with pytest.raises(Restricted):
+        await told.append("user", "one more")
+    with pytest.raises(Restricted):
+        await book.remember("ann", "likes coffee")
+    await book.worker.drain()
+    assert await book.count("ann", types="memory", view="owner") == 1
+    await book.unrestrict("ann")
+    await told.append("user", "I moved to Porto.")
+
+
+async def test_new_content_is_kept_unread_where_it_is_asked_for(book, told):
+    await book.restrict("ann", appends="keep_unread")
+    await told.append("user", "I also like black tea")
+    assert await book.recall("ann", "black tea", agent="chef") == []
+    assert len(await book.recall("ann", "black tea", view="owner", types="message")) >= 1
+    await book.unrestrict("ann")
+    assert len(await book.recall("ann", "black tea", agent="chef", types="message")) >= 1
+
+
+async def test_export_the_owners_view_and_erasure_stay_and_the_restriction_survives(book, told):
+    await book.restrict("ann")
+    assert any("green tea" in line for line in [line async for line in book.export("ann")])
+    assert [one.content for one in (await book.list("ann", types="memory", view="owner")).records] == [
+        "likes green tea"
+    ]
+    await book.forget("ann", everything=True, view="owner")
+    assert await book.count("ann", view="owner") == 0
+    assert await book.restriction("ann") is not None
+    with pytest.raises(Restricted):
+        await book.remember("ann", "back again")
+
+
+async def test_other_owners_are_not_restricted(book, told):
+    await book.restrict("ann")
+    await book.remember("bob", "likes milk")
+    assert len(await book.recall("bob", "milk")) == 1
+
+
+async def test_a_treatment_that_nobody_knows_is_refused(book):
+    with pytest.raises(InvalidInput, match="use refuse or keep_unread"):
+        await book.restrict("ann", appends="whatever")
+
+
+def test_a_program_without_an_event_loop_restricts_in_the_same_way(tmp_path):
+    with memoranda.open_sync(tmp_path / "book.db", worker=False) as book:
+        book.restrict("ann")
+        assert book.restriction("ann") is not None and book.unrestrict("ann")
