@@ -179,9 +179,22 @@ MOVING = frozenset(
 )
 #: What the engine itself trips over where another mark than the one that is meant goes.
 TRIPS: dict[str, type[Exception]] = {"remove_property: name = ?": TypeError}
+_RESTRICTED = "only hides more of a restricted owner, and none is here; every engine's suite restricts one of two owners"
+_NOTED = (
+    "only a service's audit and keys ask it; every engine's suite notes reads of two owners and two tenants"
+)
 _UNLISTED = "no try gives a record more sources than it lists; a suite of every engine does, and names another's group"
 _GROUPED = "what it gives is looked up by its record"
 OFF_THE_PATH: dict[str, str] = {
+    **dict.fromkeys(
+        ("restrictions_of", "restricted", "lift_restriction", "lacking: q.no = t.record"), _RESTRICTED
+    ),
+    **dict.fromkeys(
+        ("lacking: p.no = q.owner", "due_job: p.no = j.owner", "stale_terms: p.no = r.owner"), _RESTRICTED
+    ),
+    "visible_shelves: x.digest = o.digest": _RESTRICTED,
+    **dict.fromkeys(("key_uses_of", "reads_of_tenant", "reads_of_owner", "drop_reads"), _NOTED),
+    **{f"{name}: x.digest = p.digest": _RESTRICTED for name in ("lacking", "due_job", "stale_terms")},
     "version_of": "asked only for records that a line of the owner's own ledger names",
     "last_user_turn": _TURN,
     "version_of: r.owner = :owner": "undo asks for earlier versions only",
