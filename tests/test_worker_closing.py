@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,9 +13,8 @@ import memoranda
 from memoranda.book import book as books
 from memoranda.errors import StorageError
 from memoranda.model.changes import Job, JobDraft
-from memoranda.worker import (
-    Worker,
-)
+from memoranda.ports import Engine
+from memoranda.worker import Worker, quiet
 
 
 async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -77,3 +78,38 @@ def test_a_book_whose_loop_is_gone_still_closes(tmp_path: Path):
 
 async def _opened(path: Path) -> memoranda.Book:
     return await memoranda.open(path, worker=True)
+
+
+def test_a_loop_that_is_closed_while_a_job_is_reported_ends_without_a_word(caplog: pytest.LogCaptureFixture):
+    loop = asyncio.new_event_loop()
+    reporting = asyncio.Event()
+
+    class Reporting:
+        """Jobs whose last report never ends."""
+
+        def __init__(self, engine: Engine) -> None:
+            self._engine = engine
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._engine, name)
+
+        async def finish(self, job: Job) -> None:
+            reporting.set()
+            await asyncio.Event().wait()
+
+    async def done(job: Job) -> None:
+        pass
+
+    async def begin() -> Coroutine[None, None, None]:
+        book = await memoranda.open("memory://", worker=False)
+        await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
+        worker = Worker(cast("Engine", Reporting(book.engine)), {"work": done}, book.door.clock)
+        running = worker.run(asyncio.Event())
+        quiet(asyncio.ensure_future(running))
+        await reporting.wait()
+        return running
+
+    running = loop.run_until_complete(begin())
+    loop.close()
+    running.close()
+    assert caplog.records == []

@@ -232,11 +232,20 @@ class Worker:
     async def _do(self, job: Job) -> None:
         renewing, gone = quiet(asyncio.create_task(self._renew(job))), False
         try:
-            await self._handle(job)
+            await self._carry_out(job)
         except GeneratorExit:
             # The event loop was closed: nothing can be awaited any more, and the job stays leased until the lease ends.
             gone = True
             raise
+        finally:
+            if not gone:
+                renewing.cancel()
+                await asyncio.wait([renewing])
+
+    async def _carry_out(self, job: Job) -> None:
+        """Run a leased job and report how it ended."""
+        try:
+            await self._handle(job)
         except Erased:
             # Whom it was for is gone: so is the work.
             await self._jobs.finish(job)
@@ -252,10 +261,6 @@ class Worker:
         else:
             await self._jobs.finish(job)
             telemetry.count("jobs.done")
-        finally:
-            if not gone:
-                renewing.cancel()
-                await asyncio.wait([renewing])
 
     async def _handle(self, job: Job) -> None:
         """Run the job in its own task, so that a cancelled job is not taken for a cancelled worker."""

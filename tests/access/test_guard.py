@@ -180,3 +180,14 @@ async def test_the_audit_is_told_of_an_erasure_of_everything_once_it_is_done(boo
     assert told == []
     await guard.call("forget", owner="ann", everything=True, view="owner")
     assert told == [("forget everything", Owner(id="ann"))]
+
+
+@pytest.mark.parametrize("name", ["restrict", "unrestrict"])
+async def test_only_the_person_or_an_administrator_restricts_what_is_done_with_their_data(book, name):
+    with pytest.raises(NotAllowed, match="the person's or an administrator's credential"):
+        await Guard(book, ANN).call(name, owner="ann")
+    with pytest.raises(NotFound):
+        await Guard(book, replace(ANN, person="ann")).call(name, owner="bob")
+    for who in (replace(ANN, person="ann"), local_admin("default")):
+        await Guard(book, who).call(name, owner="ann")
+    assert (await Guard(book, ANN).call("restriction", owner="ann") is None) == (name == "unrestrict")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import memoranda
-from memoranda.errors import InvalidInput, Restricted
+from memoranda.errors import InvalidInput, NotFound, Restricted
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ async def told(book):
     """A person with a memory, and a thread that is to be formed."""
     await book.remember("ann", "likes green tea", agent="chef", audience="global")
     thread = await book.thread("ann", agent="chef", audience="global")
-    await thread.append("user", "My name is Ann and I live in Lisbon.")
+    await thread.append("user", "I love hiking in the mountains. I work as a nurse.")
     return thread
 
 
@@ -36,8 +36,13 @@ async def test_nothing_is_formed_or_stored_of_a_restricted_owner(book, told):
         await book.remember("ann", "likes coffee")
     await book.worker.drain()
     assert await book.count("ann", types="memory", view="owner") == 1
+    with pytest.raises(NotFound):
+        await told.summarise()
     await book.unrestrict("ann")
     await told.append("user", "I moved to Porto.")
+    assert await book.form_now("ann", agent="chef") == 1
+    await book.worker.drain()
+    assert await book.count("ann", types="memory", view="owner") > 1
 
 
 async def test_new_content_is_kept_unread_where_it_is_asked_for(book, told):
