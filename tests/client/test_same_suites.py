@@ -11,6 +11,9 @@ book.test_data_filters book.test_episodes book.test_errors_of_use book.test_expe
 book.test_grounds book.test_happened book.test_items book.test_only book.test_profile_edits book.test_redactions
 book.test_retracting book.test_scenarios book.test_sharing book.test_six_ways book.test_source_episodes book.test_threads
 book.test_trust book.test_update book.test_windows
+integrations.test_closing integrations.test_echoes integrations.test_forgetting_scene integrations.test_memory_files
+integrations.test_plain_tools integrations.test_recalling integrations.test_recording integrations.test_seven_steps
+integrations.test_sharing integrations.test_tools
 """.split()
 
 #: Suites and tests that need what cannot cross a network, by the reason.
