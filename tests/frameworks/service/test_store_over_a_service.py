@@ -34,5 +34,6 @@ def test_items_are_put_and_found_without_an_event_loop(live: Live) -> None:
     with memoranda.open_sync(live.url, key=live.secret) as book:
         store = MemorandaStore(book, owner_of=owner_of)
         store.put(NAMES, "tea", {"text": "likes green tea"})
-        assert store.get(NAMES, "tea").value == {"text": "likes green tea"}  # type: ignore[union-attr]
+        item = store.get(NAMES, "tea")
+        assert item is not None and item.value == {"text": "likes green tea"}
         assert [one.key for one in store.search(NAMES)] == ["tea"]
