@@ -152,6 +152,30 @@ async def test_a_library_that_cannot_be_imported_is_named(
         local_model.MiniLM(weights_folder, 1).one("hello")
 
 
+async def test_passages_let_questions_go_first(local: LocalEmbedder, loaded: local_model.MiniLM) -> None:
+    question = object()
+    loaded.questions.add(question)
+    try:
+        making = asyncio.create_task(local.passages(["a passage"]))
+        answered = await local.query("a question")
+        assert answered.shape == (384,) and not making.done()
+    finally:
+        loaded.questions.discard(question)
+    assert (await making).shape == (1, 384) and loaded.questions == set()
+
+
+async def test_passages_do_not_wait_for_questions_without_end(
+    local: LocalEmbedder, loaded: local_model.MiniLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_model, "_PATIENCE", 0.0)
+    question = object()
+    loaded.questions.add(question)
+    try:
+        assert (await local.passages(["a passage"])).shape == (1, 384)
+    finally:
+        loaded.questions.discard(question)
+
+
 _FORKS = """
 import asyncio, os, sys
 from pathlib import Path

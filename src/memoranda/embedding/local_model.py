@@ -53,6 +53,8 @@ class MiniLM:
         self.process = os.getpid()
         #: One call at a time: within a call the runtime uses threads of its own.
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memoranda-embedding")
+        #: A token for each question that waits for its vector; programs may ask on several event loops.
+        self.questions: set[object] = set()
         self._threads = threads
         self._loaded: tuple[Any, Any] | None = None
         self._failed: str | None = None
@@ -217,6 +219,8 @@ G = TypeVar("G")
 
 #: Texts tokenized at a time.
 _WINDOW = 256
+#: Seconds that passages let questions go first, and between two looks.
+_PATIENCE, _PAUSE = 1.0, 0.005
 #: More threads than this do not speed up a short question.
 _MOST_THREADS = 4
 
@@ -250,6 +254,7 @@ class LocalEmbedder:
         for start in range(0, len(texts), _WINDOW):
             encoded = await _run(model, model.encode, texts[start : start + _WINDOW])
             for places in batches(encoded):
+                await _questions_first(model)
                 made = await _run(model, model.vectors, [encoded[place] for place in places])
                 found[[start + place for place in places]] = made
         return found
@@ -257,7 +262,12 @@ class LocalEmbedder:
     async def query(self, text: str) -> Floats:
         """Return a question's unit vector."""
         model = self._loaded()
-        return await _run(model, model.one, text)
+        token = object()
+        model.questions.add(token)
+        try:
+            return await _run(model, model.one, text)
+        finally:
+            model.questions.discard(token)
 
     async def check(self) -> None:
         """Raise an error if the files are not the published ones; the model is not loaded."""
@@ -271,6 +281,14 @@ class LocalEmbedder:
         if self._model is None or self._model.process != os.getpid():
             self._model = shared(self.folder, self._threads)
         return self._model
+
+
+async def _questions_first(model: MiniLM) -> None:
+    """Wait while questions wait, at most a second: under load recall goes on, and vectors of passages come later."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _PATIENCE
+    while model.questions and loop.time() < until:
+        await asyncio.sleep(_PAUSE)
 
 
 async def _run(model: MiniLM, work: Callable[[G], T], given: G) -> T:
