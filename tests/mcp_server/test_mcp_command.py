@@ -10,18 +10,20 @@ import pytest
 from click.testing import CliRunner
 from mcp.client.stdio import StdioServerParameters
 
+import memoranda
 from memoranda.cli.service_commands.mcp_commands import mcp_command
 from memoranda.errors import InvalidInput
 from tests.mcp_server.asked_tools import Tools
+from tests.service.live_service import live_service
 
 _SHOP = ["--group", "shop", "--audience", "group"]
 
 
-def program(folder, *options):
-    environment = {"XDG_DATA_HOME": str(folder), "MEMORANDA_EMBEDDING_USE": "none"}
+def program(folder, *options, owner="ann", **variables):
+    environment = {"XDG_DATA_HOME": str(folder), "MEMORANDA_EMBEDDING_USE": "none", **variables}
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", "memoranda", "mcp", "--owner", "ann", *options],
+        args=["-m", "memoranda", "mcp", "--owner", owner, *options],
         env=environment,
     )
 
@@ -36,6 +38,22 @@ async def test_two_programs_share_the_users_own_book_over_standard_input(tmp_pat
         assert [each["text"] for each in found["found"]] == ["The tests run with make check"]
         assert (await Tools(other)("count_user_memories", userId="ann"))["count"] == 1
     assert (tmp_path / "memoranda" / "memoranda.db").exists()
+
+
+async def test_a_program_uses_the_book_of_a_service_with_its_key(tmp_path):
+    async with memoranda.open(tmp_path / "book.db", worker=False) as book:
+        secret = (await book.keys.create("coder", role="editor", owners=["ann"])).secret
+    with live_service(tmp_path / "book.db") as url:
+        ann, bob = (
+            program(tmp_path, "--book", url, owner=owner, MEMORANDA_KEY=secret) for owner in ("ann", "bob")
+        )
+        async with mcp.Client(ann) as one:
+            await one.call_tool("remember", {"content": "the tests run with ./dev test"})
+            found = await one.call_tool("recall", {"question": "how do the tests run?"})
+            assert "./dev test" in str(found.structured_content)
+        async with mcp.Client(bob) as other:
+            refused = await other.call_tool("recall", {"question": "how do the tests run?"})
+            assert refused.is_error and "for this credential" in str(refused.content)
 
 
 @pytest.fixture
