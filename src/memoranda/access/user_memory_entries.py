@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 from uuid import UUID
 
+from pydantic import ValidationError
+
 from memoranda.errors import InvalidInput, LimitReached, NotAllowed, NotFound
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, OwnerKind
-from memoranda.model.values import is_id
+from memoranda.model.values import is_id, refused
 
 #: The agent in whose name entries are written that name none: no agent of an application reads them.
 NO_AGENT: Final = "(no agent)"
@@ -322,11 +324,15 @@ def _readers(entry: Mapping[str, Any]) -> tuple[str | None, Audience]:
     agent, visibility = entry["agent"], entry["visibility"]
     if visibility == "global":
         return agent, Audience.everyone()
-    if visibility == "group" and entry["groups"]:
-        return agent or NO_AGENT, Audience.of_groups(entry["groups"])
+    is_group = visibility == "group" and entry["groups"]
     # No agent reads what names no reader; the person does.
     reader = agent if agent and visibility == "self" else NO_AGENT
-    return reader, Audience.of_agent(reader)
+    try:
+        if is_group:
+            return agent or NO_AGENT, Audience.of_groups(entry["groups"])
+        return reader, Audience.of_agent(reader)
+    except ValidationError as exc:
+        raise refused(exc, at="groupIds" if is_group else "sourceAgentId") from exc
 
 
 async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience) -> None:

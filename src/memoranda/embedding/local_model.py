@@ -287,7 +287,7 @@ async def _questions_first(model: MiniLM) -> None:
     """Wait while questions wait, at most a second: under load recall goes on, and vectors of passages come later."""
     loop = asyncio.get_running_loop()
     until = loop.time() + _PATIENCE
-    while model.questions and loop.time() < until:
+    while model.questions and loop.time() < until:  # noqa: ASYNC110 - they may be asked on other event loops
         await asyncio.sleep(_PAUSE)
 
 

@@ -299,3 +299,13 @@ async def test_the_routes_work_on_a_server(clients: Clients, postgres: Place) ->
         assert [one["value"] for one in await listed(client, "/visible", agentId="a")] == [{"a": [2]}]
         assert (await client.delete(f"{MEMORIES}/entry/{id}")).status_code == 204
         assert (await client.get(f"{MEMORIES}/ann/count")).json()["count"] == 0
+
+
+@pytest.mark.parametrize(
+    "readers",
+    [{"visibility": "group", "groupIds": ["a\x1bb"]}, {"visibility": "self", "sourceAgentId": "a\x1bb"}],
+)
+async def test_a_reader_whose_name_cannot_be_is_refused(clients: Clients, readers: dict[str, Any]) -> None:
+    entry = {"userId": "ann", "key": "k", "value": "v", **readers}
+    answer = await clients().put("/usermemorystore/memories/", json=entry)
+    assert answer.status_code in (400, 422), answer.text

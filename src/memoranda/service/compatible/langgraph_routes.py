@@ -158,8 +158,14 @@ def _told(operation: str, status: int, answer: Schema | None, **more: Any) -> di
     return described(operation, answers={status: answer}, failure=_FAILURE, writes=True, **more)
 
 
+def _with_refused_label(told: dict[str, Any]) -> dict[str, Any]:
+    """Add the text that the real server answers to a label with a period."""
+    told["openapi_extra"]["responses"]["422"]["content"]["text/plain"] = {"schema": TEXT}
+    return told
+
+
 def _put_told() -> dict[str, Any]:
-    return _told("put_store_item", 204, None, body=_NEW_ITEM)
+    return _with_refused_label(_told("put_store_item", 204, None, body=_NEW_ITEM))
 
 
 def _get_told() -> dict[str, Any]:
@@ -169,7 +175,7 @@ def _get_told() -> dict[str, Any]:
 
 def _delete_told() -> dict[str, Any]:
     address = object_of({"namespace": TEXTS, "key": TEXT}, "namespace", "key")
-    return _told("delete_store_item", 204, None, body=address)
+    return _with_refused_label(_told("delete_store_item", 204, None, body=address))
 
 
 def _search_told() -> dict[str, Any]:
