@@ -10,6 +10,7 @@ _NAMELESS = "an era that ended keeps no name by which it could be found"
 _READERS = "only shelves for an agent have an agent, and only those for groups have groups"
 _KEYED = "the digest is made with the owner's name"
 _RACE = "it only matters to workers that ask at the same moment"
+_NOTED = "only a service's audit asks it; every engine's suite notes reads of two owners and two tenants"
 
 _LARGE = "only shelves of very many passages are asked so; what is found on them is held against memory by tests of their own"
 
@@ -80,6 +81,7 @@ _BY_STATEMENT = {
     ),
     _KEYED: ("holders", "count_run"),
     _RACE: ("owner_is_busy",),
+    _NOTED: ("reads_of_owner",),
 }
 _BY_NAME = {
     **dict.fromkeys(

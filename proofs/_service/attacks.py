@@ -129,7 +129,9 @@ def _pair(
         request = request_of(verb, arguments)
         return replace(request, query=(*request.query, *query))
 
-    return Attack(who, verb, kind, made(given), made(_renamed(given, names)), tuple(names.items()))
+    asked, twin = made(given), made(_renamed(given, names))
+    # A request that names nothing of the victim's asks for one's own: asked twice, it may well be answered in two ways.
+    return Attack(who, verb, kind, asked, None if twin == asked else twin, tuple(names.items()))
 
 
 def _renamed(value: Any, names: dict[str, str]) -> Any:
