@@ -67,6 +67,10 @@ class _ThreadlessFile:
                     self._writing.execute("ROLLBACK")
             return answer
 
+    async def checkpoint(self) -> bool:
+        """Leave the log as it is, as while another process reads."""
+        return False
+
     async def close(self) -> None:
         self._reading.close()
         self._writing.close()
