@@ -262,11 +262,10 @@ async def open_remote(
     key: str | None = None,
     *,
     tenant: str | None = None,
-    insecure: bool = False,
     over: httpx2.AsyncBaseTransport | None = None,
 ) -> RemoteBook:
     """Open the book of a service; raise an error if there is none, or one of another version. ``over`` is for tests."""
-    transport = Transport(place_of(address, key, insecure=insecure), over=over)
+    transport = Transport(place_of(address, key), over=over)
     try:
         about = await transport.ask(Asked("GET", f"/{_API}", repeatable=True))
         if not isinstance(about, dict) or about.get("service") != "memoranda" or about.get("api") != _API:

@@ -59,7 +59,7 @@ class Place:
     key: str = field(default="", repr=False)
 
 
-def place_of(address: str, key: str | None, *, insecure: bool) -> Place:
+def place_of(address: str, key: str | None) -> Place:
     """Check an address and a key; raise InvalidInput for an address that would show the key to the network."""
     try:
         parts = urlsplit(address)
@@ -74,10 +74,10 @@ def place_of(address: str, key: str | None, *, insecure: bool) -> Place:
         )
     if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
         raise InvalidInput("key: it has characters that no key of a service has; copy it again", field="key")
-    if key and parts.scheme == "http" and not insecure and not _is_loopback(parts.hostname):
+    if key and parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise InvalidInput(
             "address: with http:// everyone on the way to another machine could read the key and the memories: use https://, "
-            "or say insecure=True if the network between the two is yours alone",
+            "or a tunnel that ends on this machine",
             field="address",
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

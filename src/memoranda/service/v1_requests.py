@@ -159,7 +159,7 @@ def _add_headers(request: Request, shape: Shape, given: dict[str, Any]) -> None:
             raise InvalidInput(
                 "Idempotency-Key: this request takes none; leave it out", field="Idempotency-Key"
             )
-        given["operation"] = key
+        given["operation"] = _operation_of(key)
     version = request.headers.get("if-match")
     if version is None:
         return
@@ -172,6 +172,14 @@ def _add_headers(request: Request, shape: Shape, given: dict[str, Any]) -> None:
     if by_id and "id" not in given and "thread" not in given:
         raise InvalidInput("If-Match: name the versions in expect instead", field="If-Match")
     given["expect"] = {_id_of(given): int(text)} if by_id else int(text)
+
+
+def _operation_of(header: str) -> str:
+    """Return the operation id that a header names in UTF-8; the framework has read its bytes as Latin-1."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        raise InvalidInput("Idempotency-Key: it is not UTF-8", field="Idempotency-Key") from None
 
 
 def _id_of(given: Mapping[str, Any]) -> UUID:
