@@ -85,6 +85,8 @@ async def furnish(book: Book, owner: str, word: str) -> Own:
         put = await book.items.put(owner, ["notes"], name, {"text": f"{word} item"}, agent=AGENT)
         has[f"item{name}"] = put.items[0].id
     await book.profile.put(owner, {"name": f"{word}name"})
+    # Its silence would end while requests are made, and a job that an administrator runs would form it.
+    await thread.unschedule()
     return Own(has)
 
 
