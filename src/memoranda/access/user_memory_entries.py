@@ -277,15 +277,8 @@ async def _store(
     guard: Caller, user: str, entry: dict[str, Any], same_key: Sequence[Mapping[str, Any]]
 ) -> str:
     is_global = entry["visibility"] == "global"
-    held = next(
-        (
-            one
-            for one in same_key
-            if (one["visibility"] == "global") == is_global
-            and (is_global or one["sourceAgentId"] == entry["agent"])
-        ),
-        None,
-    )
+    alike = [one for one in same_key if (one["visibility"] == "global") == is_global]
+    held = next((one for one in alike if is_global or one["sourceAgentId"] == entry["agent"]), None)
     writer, audience = _readers(entry)
     owner, root = _owner(guard, user), None
     if held is not None:
@@ -324,15 +317,14 @@ def _readers(entry: Mapping[str, Any]) -> tuple[str | None, Audience]:
     agent, visibility = entry["agent"], entry["visibility"]
     if visibility == "global":
         return agent, Audience.everyone()
-    is_group = visibility == "group" and entry["groups"]
-    # No agent reads what names no reader; the person does.
-    reader = agent if agent and visibility == "self" else NO_AGENT
     try:
-        if is_group:
+        if visibility == "group" and entry["groups"]:
             return agent or NO_AGENT, Audience.of_groups(entry["groups"])
+        # No agent reads what names no reader; the person does.
+        reader = agent if agent and visibility == "self" else NO_AGENT
         return reader, Audience.of_agent(reader)
     except ValidationError as exc:
-        raise refused(exc, at="groupIds" if is_group else "sourceAgentId") from exc
+        raise refused(exc, at="visibility") from exc
 
 
 async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience) -> None:

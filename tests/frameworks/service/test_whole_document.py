@@ -19,7 +19,7 @@ from memoranda.service.server import server_of
 ROOT = Path(__file__).parents[3]
 #: The same requests each time; a long run tries others: it sets its seconds, and its seed.
 SECONDS = os.environ.get("TEST_DOCUMENT_SECONDS")
-HOW_LONG = ("--generation-deterministic", "--max-examples", "20")
+HOW_LONG: tuple[str, ...] = ("--generation-deterministic", "--max-examples", "20")
 if SECONDS:
     HOW_LONG = ("--max-time", SECONDS, "--seed", os.environ.get("TEST_DOCUMENT_SEED", "1"))
 CHECKS = (
