@@ -22,7 +22,7 @@ _SECONDS_OF_ANSWER = 60.0
 
 @dataclass
 class Seen:
-    """What the connections measured."""
+    """Measurements of all connections."""
 
     milliseconds: dict[str, list[float]] = field(default_factory=dict)
     statuses: Counter[int] = field(default_factory=Counter)

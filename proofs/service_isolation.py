@@ -1,4 +1,4 @@
-"""Isolation over HTTP: no answer to a request tells of another's record, and each check of the guard is needed."""
+"""Isolation over HTTP: answers reveal no other owner's records, and removing any check is noticed."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Write:
 
 @dataclass
 class Load:
-    """What the callers of one service sent, and what it acknowledged."""
+    """Writes that callers sent to a service, and those that it acknowledged."""
 
     rng: Random
     acknowledged: dict[str, Write] = field(default_factory=dict)
@@ -103,7 +103,7 @@ async def _make(path: Path) -> None:
 
 
 def _loaded(service: Service, load: Load, number: int) -> None:
-    """Write with several callers, and kill the service meanwhile."""
+    """Kill the service while several callers write."""
     callers = [
         threading.Thread(target=_write, args=(service, load, f"{number}-{one}", one))
         for one in range(_CALLERS)

@@ -36,7 +36,7 @@ _FOCUS = 0.25
 
 
 class Leak(Exception):
-    """An answer told, or a request did, what it must not."""
+    """An answer with something of another's, or a change that no request may make."""
 
     def __init__(self, what: str, requests: int) -> None:
         super().__init__(f"after {requests} requests: {what}")

@@ -1,4 +1,4 @@
-"""The checks of the guard and of the service, each with a build that lacks it."""
+"""Builds of the service that lack one check each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memoranda.service import gate, sealed_cursors, v1_requests
 
 @dataclass(frozen=True)
 class Mutant:
-    """A build without one check: a text of a module, and what stands there instead."""
+    """A build without one check: the text that it replaces in a module, and the new text."""
 
     name: str
     module: ModuleType
@@ -29,7 +29,7 @@ class Mutant:
 
     @contextmanager
     def removed(self) -> Iterator[None]:
-        """Remove the check meanwhile."""
+        """Run the block with the check removed."""
         place, name = self.used
         with patch.object(place, name, self._built()[name]):
             yield

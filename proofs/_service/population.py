@@ -23,7 +23,7 @@ _PAST_SECONDS = 0.05
 
 @dataclass
 class Own:
-    """What one owner has: the ids by the name of what they are."""
+    """Records of one owner: their ids by name."""
 
     ids: dict[str, Any] = field(default_factory=dict)
 
@@ -34,7 +34,7 @@ class Own:
 
 @dataclass
 class Population:
-    """The people of a book, what they have, and the secrets of the keys."""
+    """The owners of a book with their records, and the secrets of the keys."""
 
     owners: dict[str, Own]
     #: Ids of records that nobody but their own readers may name.

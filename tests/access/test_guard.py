@@ -47,6 +47,14 @@ async def test_another_owner_answers_like_an_owner_that_is_not_there(book, there
         await Guard(book, ANN).call("recall", owner="bob", question="tea")
 
 
+async def test_an_administrator_who_is_limited_to_owners_reaches_no_other_one(book):
+    limited = Guard(book, replace(ANN, role=Role.ADMIN))
+    with pytest.raises(NotFound):
+        await limited.call("recall", owner="bob", question="tea")
+    with pytest.raises(NotAllowed, match="whole book"):
+        await limited.call("owners")
+
+
 async def test_another_tenant_is_not_there(book):
     with pytest.raises(NotFound):
         await Guard(book, replace(local_admin("other"))).call("owners")

@@ -1,4 +1,4 @@
-"""What a client does when a service refuses for a moment, when an answer is lost, and when a stream is cut."""
+"""A client repeats requests safely after a refusal or a lost answer, and reports a stream that was cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of an administrator, and the rights that they need."""
+"""Tests of the administrator's tools and their rights."""
 
 from __future__ import annotations
 

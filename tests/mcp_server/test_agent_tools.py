@@ -1,4 +1,4 @@
-"""The five tools of an agent, asked by the SDK's own client."""
+"""The SDK's own client calls the five tools of an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bad input gets: bodies, ids, repeated requests, clients that go away, and engines that fail."""
+"""Bad input is refused by name: bodies, ids, repeated requests; clients may leave and engines may fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MEMORIES = f"{OWNER}/memories"
 
 
 async def refused_on_the_wire(port, status, *pieces):
-    """Send the pieces of a request, and check what it gets, over the wire."""
+    """Send a request in pieces over a socket and check the answer."""
     async with connected(port) as (reader, writer):
         for piece in pieces:
             writer.write(piece)

@@ -1,4 +1,4 @@
-"""Every command on the page about other products' clients works as it stands there."""
+"""Every command on the page about other products' clients works."""
 
 from __future__ import annotations
 

@@ -60,7 +60,16 @@ async def test_hosts_of_the_settings_are_answered(book):
         problem(await http.get("/livez", headers={"Host": "example.com"}), 421)
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "https://app.example.com.evil.example"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "https://app.example.com.evil.example",
+        "http://localhost:3000",
+        "http://localhost.",
+    ],
+)
 async def test_pages_of_other_origins_are_refused(book, origin):
     async with asking(book, NAMED) as http:
         for method in ("GET", "OPTIONS", "POST"):

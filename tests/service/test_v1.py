@@ -234,6 +234,11 @@ async def test_a_credential_of_one_owner_sees_no_difference_between_anothers_and
             assert own.status_code == (404 if "records/" in path else 200)
 
 
+async def test_the_document_is_whole_whatever_was_asked_before(http):
+    assert (await http.post("/usermemorystore/memories/ann/count")).status_code == 405
+    assert "/v1/owners/{owner}/recall" in (await http.get("/openapi.json")).json()["paths"]
+
+
 async def test_the_document_names_every_status_and_operation_once(http):
     document = (await http.get("/openapi.json")).json()
     operations = [one for path in document["paths"].values() for one in path.values()]

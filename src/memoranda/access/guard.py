@@ -76,7 +76,7 @@ class Guard:
         if principal.tenant != self.book.tenant:
             raise NotFound("there is nothing here for this credential")
         owner = self._owner_of(verb, given)
-        if principal.role < Role.ADMIN:
+        if principal.role < Role.ADMIN or principal.owners is not None:
             self._check_reach(verb, owner, given)
         if self._audit is not None and verb.reads:
             self._audit.note(principal, name, owner, self._surface)

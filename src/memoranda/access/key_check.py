@@ -96,12 +96,6 @@ class KeyCheck:
             self._uses = {**uses, **self._uses}
             _log.warning("the last uses of keys are stored later: %s", exc)
 
-    async def any_keys(self) -> bool:
-        """True if the book has a key that opens it now; without any, the service listens on loopback only."""
-        await self._read(after=self._reads)
-        now = self._book.door.clock()
-        return any(holds(key, now) for key, _ in self._known.by_digest.values())
-
     async def _read(self, after: int) -> None:
         """Read the keys if they changed, unless more reads have begun than ``after``."""
         async with self._reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache, partial
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
@@ -66,6 +67,7 @@ def make_app(
     _add_own_routes(app, gate)
     for router in (*compatible_routes(gate.settings), *routers):
         app.include_router(router)
+    app.openapi = cache(partial(document, app))  # type: ignore[method-assign]
     app.add_api_route("/v1/{rest:path}", answer, methods=_METHODS, include_in_schema=False)
     _add_error_handlers(app)
     for path, other in mounts:
@@ -106,7 +108,7 @@ def _add_own_routes(app: FastAPI, gate: Gate) -> None:
 
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi() -> Response:
-        return json_answer(document(app))
+        return json_answer(app.openapi())
 
     @app.get("/v1", include_in_schema=False)
     async def version(request: Request) -> Response:
@@ -169,7 +171,7 @@ def _add_error_handlers(app: FastAPI) -> None:
 def _methods_at(app: FastAPI, path: str) -> str:
     """Return the methods that a path of other products' routes takes; empty for any other path."""
     found: set[str] = set()
-    for template, operations in app.openapi().get("paths", {}).items():
+    for template, operations in app.openapi()["paths"].items():
         if compile_path(template)[0].match(path):
             found |= {method.upper() for method in operations}
     return ", ".join(sorted(found))

@@ -153,7 +153,8 @@ class Gate:
             return False
         if origin in self.settings.cors_origins:
             return True
-        if _host(origin.partition("://")[2]) == _host(headers.get("host", "")):
+        # With the port: a page that another program of this machine serves is foreign, too.
+        if origin.partition("://")[2].lower() == headers.get("host", "").lower():
             return False
         raise Refused(403, "origin", "pages of this origin may not ask; name it in service.cors_origins")
 

@@ -82,9 +82,7 @@ def _own() -> dict[str, Any]:
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document of the service with the routes of other products' clients; it is made once."""
-    if app.openapi_schema is not None:
-        return app.openapi_schema
+    """Return the OpenAPI document of the service with the routes of other products' clients."""
     whole = get_openapi(title=app.title, version=app.version, routes=app.routes)
     own = _own()
     whole["paths"] = {**own["paths"], **whole.get("paths", {})}
@@ -96,7 +94,6 @@ def document(app: FastAPI) -> dict[str, Any]:
         "header": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
     }
     whole["security"] = [{"key": []}, {"header": []}]
-    app.openapi_schema = whole
     return whole
 
 

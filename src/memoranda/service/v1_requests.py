@@ -14,7 +14,7 @@ from memoranda.access.guard import Guard
 from memoranda.access.verb_table import Verb
 from memoranda.book.input import as_id
 from memoranda.errors import InvalidInput, MemorandaError, Stale
-from memoranda.model.records import DEFAULT_TENANT, Owner, OwnerKind, Record
+from memoranda.model.records import Owner, OwnerKind, Record
 from memoranda.service.answers import Refused, problem_answer
 from memoranda.service.sealed_cursors import open_cursor, seal_cursor
 from memoranda.wire.problems import problem_of
@@ -188,7 +188,7 @@ def _id_of(given: Mapping[str, Any]) -> UUID:
 
 def _owner(guard: Guard, kind: str, name: Any) -> Owner:
     try:
-        return Owner(tenant=guard.book.tenant or DEFAULT_TENANT, kind=OwnerKind(kind), id=name)
+        return Owner(tenant=guard.book.tenant, kind=OwnerKind(kind), id=name)
     except ValueError:
         raise InvalidInput(
             f"owner_kind: {kind!r} is none; use user, agent, group or tenant", field="owner_kind"

@@ -18,11 +18,14 @@ A = TypeVar("A")
 
 
 class ServiceStore(ABC):
-    """The ports of ``service_ports``, over the use cases that every engine runs."""
+    """Runs use cases, which an engine carries out, and has the ports of ``service_ports`` over them."""
 
     @abstractmethod
     async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
-        """Run a use case that writes nothing; ``Store`` says more."""
+        """Run a use case that writes nothing; every answer is of one moment.
+
+        ``make`` may be called again. ``whole``: it asks about more than one owner. ``long``: it has no time limit.
+        """
 
     @abstractmethod
     async def write(
@@ -35,7 +38,12 @@ class ServiceStore(ABC):
         guarded: bool = True,
         patience: float | None = None,
     ) -> A:
-        """Run a use case, and carry out its writes, all or none; ``Store`` says more."""
+        """Run a use case, and carry out its writes, all or none; returns after the durable commit.
+
+        ``make`` may be called again. ``alone``: no other write runs beside it. ``long``: it has no time limit.
+        ``repeatable``: it recognises what an earlier attempt stored. ``guarded``: it is refused if the book is marked as
+        copied, moved or an unfinished copy. ``patience``: seconds to wait for each lock.
+        """
 
     async def restrict(self, owner: Owner, appends: Appends, at: datetime) -> Restriction:
         # Alone: whoever writes for the owner at this moment is done before, or meets the restriction.

@@ -36,7 +36,7 @@ from memoranda.storage import upkeep_questions as u
 from memoranda.storage.rows import owner_of
 from memoranda.storage.service_store import ServiceStore
 from memoranda.storage.upkeep_questions import BookCounts, Counts, EraFrame, ErasAfter, OwnersOf
-from memoranda.storage.use_case import Deciding, Write, ask
+from memoranda.storage.use_case import Write, ask
 from memoranda.storage.use_cases import copies, forming_records, jobs, vector_sets
 from memoranda.storage.use_cases.apply import apply_batch, find_operation, preview_batch
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
@@ -56,31 +56,6 @@ class Store(ServiceStore):
     @abstractmethod
     def address(self) -> str:
         """The place of the book, without a password."""
-
-    @abstractmethod
-    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
-        """Run a use case that writes nothing; every answer is of one moment.
-
-        ``make`` may be called again. ``whole``: it asks about more than one owner. ``long``: it has no time limit.
-        """
-
-    @abstractmethod
-    async def write(
-        self,
-        make: Callable[[], Deciding[A]],
-        *,
-        alone: bool = False,
-        long: bool = False,
-        repeatable: bool = False,
-        guarded: bool = True,
-        patience: float | None = None,
-    ) -> A:
-        """Run a use case, and carry out its writes, all or none; returns after the durable commit.
-
-        ``make`` may be called again. ``alone``: no other write runs beside it. ``long``: it has no time limit.
-        ``repeatable``: it recognises what an earlier attempt stored. ``guarded``: it is refused if the book is marked as
-        copied, moved or an unfinished copy. ``patience``: seconds to wait for each lock.
-        """
 
     #: The clock of the book, by which reads tell what has expired; without one, nothing is hidden.
     clock: Callable[[], datetime] | None = None

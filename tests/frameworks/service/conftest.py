@@ -15,7 +15,7 @@ from tests.service.live_service import live_service
 
 @dataclass(frozen=True)
 class Live:
-    """The address of a service, the secret of a key of it, and a folder beside its book."""
+    """A running service: its address, the secret of one key, and the folder of its book."""
 
     url: str
     secret: str
