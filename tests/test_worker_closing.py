@@ -14,7 +14,8 @@ from memoranda.book import book as books
 from memoranda.errors import StorageError
 from memoranda.model.changes import Job, JobDraft
 from memoranda.ports import Engine
-from memoranda.worker import Worker, quiet
+from memoranda.quiet_tasks import quiet_task
+from memoranda.worker import Worker
 
 
 async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -105,7 +106,7 @@ def test_a_loop_that_is_closed_while_a_job_is_reported_ends_without_a_word(caplo
         await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
         worker = Worker(cast("Engine", Reporting(book.engine)), {"work": done}, book.door.clock)
         running = worker.run(asyncio.Event())
-        quiet(asyncio.ensure_future(running))
+        quiet_task(lambda: running)
         await reporting.wait()
         return running
 

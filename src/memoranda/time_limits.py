@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
+
+from memoranda.quiet_tasks import quiet_task
 
 T = TypeVar("T")
 
@@ -21,10 +23,10 @@ class TimeLimit:
         self._running: set[asyncio.Timeout] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def wait(self, call: Awaitable[T]) -> T:
+    async def wait(self, call: Callable[[], Awaitable[T]]) -> T:
         """Return what a call returns; raise ``TookTooLong`` if it takes too long."""
         # A task of its own: a call that ignores its cancellation must not keep the caller.
-        task = asyncio.ensure_future(call)
+        task = quiet_task(call)
         self._loop = asyncio.get_running_loop()
         limit = asyncio.timeout(self.seconds)
         try:
@@ -35,7 +37,7 @@ class TimeLimit:
             raise TookTooLong(f"no answer within {self.seconds:g} s") from None
         finally:
             self._running.discard(limit)
-            if not task.done():
+            if not task.done() and not self._loop.is_closed():
                 task.add_done_callback(_read_result)
                 task.cancel()
         return task.result()

@@ -16,6 +16,7 @@ from memoranda.capabilities import NotifiesWorkers
 from memoranda.errors import Erased, Moved, StorageError
 from memoranda.model.changes import GivenUp, Job, JobState, Postponed
 from memoranda.ports import Clock, Jobs
+from memoranda.quiet_tasks import quiet_task
 
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
 #: with a delay; one that others keep from being done raises ``Postponed``.
@@ -125,8 +126,7 @@ class Worker:
         if at_once == 1:
             await self._run(stop, pause, looking)
             return
-        create = asyncio.get_running_loop().create_task
-        await asyncio.gather(*(quiet(create(self._run(stop, pause, looking))) for _ in range(at_once)))
+        await asyncio.gather(*(quiet_task(lambda: self._run(stop, pause, looking)) for _ in range(at_once)))
 
     async def _run(self, stop: asyncio.Event, pause: float, looking: asyncio.Lock) -> None:
         with self._listening() as woken:
@@ -230,7 +230,7 @@ class Worker:
         telemetry.measure("jobs.dead_letters", len(dead))
 
     async def _do(self, job: Job) -> None:
-        renewing, gone = quiet(asyncio.create_task(self._renew(job))), False
+        renewing, gone = quiet_task(lambda: self._renew(job)), False
         try:
             await self._carry_out(job)
         except GeneratorExit:
@@ -264,11 +264,7 @@ class Worker:
 
     async def _handle(self, job: Job) -> None:
         """Run the job in its own task, so that a cancelled job is not taken for a cancelled worker."""
-
-        async def handled() -> None:
-            await self._handlers[job.kind](job)
-
-        handling = quiet(asyncio.create_task(handled()))
+        handling = quiet_task(lambda: self._handlers[job.kind](job))
         try:
             await asyncio.wait([handling])
         except asyncio.CancelledError:
@@ -329,12 +325,6 @@ class _Failed(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
-
-
-def quiet(task: asyncio.Task[None]) -> asyncio.Task[None]:
-    """Return a task whose loop may be closed while it waits, without a complaint: it is idle, and its jobs are leased."""
-    task._log_destroy_pending = False  # type: ignore[attr-defined] # as asyncio does with tasks of its own
-    return task
 
 
 async def _waited(stop: asyncio.Event, woken: asyncio.Event | None, seconds: float) -> None:

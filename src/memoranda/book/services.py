@@ -37,7 +37,8 @@ from memoranda.model.query import BookFacts, Filter, Hits
 from memoranda.model.records import EVERYONE, PASSAGE_TYPES, WHOLE, Audience, Owner, Record, View
 from memoranda.model.vectors import SetState
 from memoranda.ports import Engine
-from memoranda.worker import Worker, quiet
+from memoranda.quiet_tasks import quiet_task
+from memoranda.worker import Worker
 
 #: Called with the number of vectors made so far.
 Made = Callable[[int], None]
@@ -76,7 +77,8 @@ class Embeddings:
         """Start a worker that computes vectors of stored passages, if recall reads vectors of this embedding."""
         self._wanted = True
         if self._worker is not None and not self.no_vectors_because and self.working is None:
-            self.working = quiet(asyncio.create_task(self._worker.run(self.stopping)))
+            worker = self._worker
+            self.working = quiet_task(lambda: worker.run(self.stopping))
 
     def stop(self) -> None:
         """Stop the worker after its current job, and wait no longer for an embedder that does not answer."""

@@ -73,7 +73,7 @@ class CachedEmbedder:
         if missing:
             era = self._era
             made = self._checked(
-                await self._answer(self.embedder.passages(list(missing.values()))), len(missing)
+                await self._answer(lambda: self.embedder.passages(list(missing.values()))), len(missing)
             )
             known |= zip(missing, made, strict=True)
             self._keep({key: known[key] for key in missing}, era)
@@ -93,14 +93,14 @@ class CachedEmbedder:
                 f"{self.embedding.name} did not answer a moment ago; it will be asked again after a short pause"
             )
         era = self._era
-        made = self._checked(await self._answer(self.embedder.query(text)))
+        made = self._checked(await self._answer(lambda: self.embedder.query(text)))
         self._keep({key: made}, era)
         return made
 
     async def check(self) -> None:
         """Raise an error if the embedder is known not to work; it makes no vectors to find out."""
         if isinstance(self.embedder, Checkable):
-            await self._answer(self.embedder.check())
+            await self._answer(self.embedder.check)
 
     def stop(self) -> None:
         """Wait for answers no longer than a moment from now on."""
@@ -122,10 +122,10 @@ class CachedEmbedder:
     def _entry(self) -> int:
         return self.embedding.dimension * 4 + _ENTRY_BYTES
 
-    async def _answer(self, call: Awaitable[T]) -> T:
+    async def _answer(self, call: Callable[[], Awaitable[T]]) -> T:
         """Return what the embedder answers; raise ``EmbedderDown`` if it takes too long."""
         if self._time is None:
-            return await call
+            return await call()
         try:
             return await self._time.wait(call)
         except TookTooLong as exc:

@@ -26,7 +26,7 @@ class OwnModels:
         """
         name = self.named(request.task)
         try:
-            return _read(await self._limit.wait(self.models.ask(request)))
+            return _read(await self._limit.wait(lambda: self.models.ask(request)))
         except TookTooLong as exc:
             raise ModelDown(f"{name} gave {exc}") from exc
         except ModelFailed:
@@ -43,7 +43,7 @@ class OwnModels:
         """Close the application's models, and do not wait for long."""
         self._limit.shorten(_CLOSING_SECONDS)
         try:
-            await self._limit.wait(self.models.close())
+            await self._limit.wait(self.models.close)
         except TookTooLong:
             return
 

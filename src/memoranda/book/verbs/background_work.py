@@ -16,7 +16,8 @@ from memoranda.errors import StorageError
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import MOST_JOBS, JobState
 from memoranda.model.records import Owner
-from memoranda.worker import Worker, quiet
+from memoranda.quiet_tasks import quiet_task
+from memoranda.worker import Worker
 
 #: Jobs that are done at once where they wait for language models most of the time.
 _AT_ONCE = 4
@@ -120,7 +121,7 @@ def start_working(book: BackgroundWork, worker: Worker, *, delay: float = 0.0) -
     # The book's workers are one to others, and to ``drain``, which names the jobs that other workers have.
     worker.name = book.worker.name
     book._running = worker
-    book._working = quiet(loop.create_task(worker.run(stop, at_once=at_once, delay=delay)))
+    book._working = quiet_task(lambda: worker.run(stop, at_once=at_once, delay=delay))
     weakref.finalize(book, _stop_in, loop, stop, book.embeddings.stopping).atexit = False
 
 
