@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,8 @@ from bench.figures import Place, Row, Timed
 from bench.shelves import fill
 from bench.text import Talk
 from memoranda.embedding import CachedEmbedder, NoEmbedder, VectorMaker, find
-from memoranda.embedding.local_model import LocalEmbedder, initialisers, processors
-from memoranda.embedding.model_files import TOKENIZER, tensors
+from memoranda.embedding.local_model import LocalEmbedder, processors
+from memoranda.embedding.model_session import model_session, tokenizer
 
 #: A question's vector may take at most this many times as long as the bare tokenizer and session.
 LONGER = 1.3
@@ -84,20 +82,8 @@ class _Bare:
     """The libraries without our code, with the model's own files."""
 
     def __init__(self, folder: Path, threads: int) -> None:
-        runtime = import_module("onnxruntime")
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = threads
-        # Threads that keep spinning after an answer would take the processor from the other side.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        given = {
-            name: runtime.OrtValue.ortvalue_from_numpy(array)
-            for name, array in initialisers(tensors(folder)).items()
-        }
-        options.add_external_initializers(list(given), list(given.values()))
-        graph = files("memoranda.embedding").joinpath("minilm.onnx").read_bytes()
-        self._session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        self._tokenizer = import_module("tokenizers").Tokenizer.from_file(str(folder / TOKENIZER.name))
-        self._tokenizer.no_padding()
+        self._session = model_session(folder, threads, "auto")
+        self._tokenizer = tokenizer(folder)
 
     def encode(self, text: str) -> list[int]:
         """Return a text's tokens."""

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoranda.embedding import LocalEmbedder, local_model, model_files
+from memoranda.embedding import LocalEmbedder, local_model, model_files, model_session
+from memoranda.embedding.model_weights import Floats, Weights, quantized
 from memoranda.errors import EmbeddingFailed, WeightsUnfit
 from memoranda.ports import Embedder
 
@@ -24,10 +25,45 @@ PUBLISHED = {
 }
 
 
-async def test_vectors_are_the_published_ones(local: LocalEmbedder) -> None:
-    found = await local.passages(list(PUBLISHED))
+async def test_vectors_in_float32_are_the_published_ones(weights_folder: Path) -> None:
+    found = await LocalEmbedder(weights_folder, precision="float32").passages(list(PUBLISHED))
     assert found.shape == (2, 384) and found.dtype == np.float32
     np.testing.assert_allclose(found[:, :3], list(PUBLISHED.values()), atol=1e-5)
+
+
+async def test_vectors_in_int8_are_near_to_those_in_float32(weights_folder: Path) -> None:
+    texts = [
+        *PUBLISHED,
+        "Where does my sister live now?",
+        "Traceback (most recent call last): KeyError: 'id'",
+        "Meine Schwester ist im Mai nach Hamburg gezogen.",
+        "ok",
+        "one more word " * 200,
+    ]
+    exact = await LocalEmbedder(weights_folder, precision="float32").passages(texts)
+    small = await LocalEmbedder(weights_folder, precision="int8").passages(texts)
+    assert (exact * small).sum(axis=1).min() > 0.99
+
+
+@pytest.mark.parametrize("fault", ["it computes other vectors", "its runtime lacks an operator"])
+async def test_a_machine_that_cannot_compute_in_int8_computes_in_float32(
+    weights_folder: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    real = quantized
+
+    def altered(given: Weights, ranges: Floats) -> Weights:
+        found = real(given, ranges)
+        if fault == "its runtime lacks an operator":
+            return {name: array for name, array in found.items() if name != "words"}
+        found["layer0.outer.int8"] = found["layer0.outer.int8"] // 2
+        return found
+
+    monkeypatch.setattr(model_session, "quantized", altered)
+    exact = local_model.MiniLM(weights_folder, 1, "float32").one("hello")
+    np.testing.assert_array_equal(local_model.MiniLM(weights_folder, 1).one("hello"), exact)
+    if fault == "its runtime lacks an operator":
+        with pytest.raises(EmbeddingFailed, match="cannot load the model"):
+            local_model.MiniLM(weights_folder, 1, "int8").one("hello")
 
 
 async def test_a_paraphrase_is_nearer_than_another_subject(local: LocalEmbedder) -> None:
@@ -103,7 +139,7 @@ async def test_books_of_one_process_share_one_model(weights_folder: Path) -> Non
     await one.close()
     await other.close()
     gc.collect()
-    assert (weights_folder, 1) not in local_model._shared
+    assert (weights_folder, 1, "auto") not in local_model._shared
 
 
 async def test_it_can_be_used_after_it_was_closed(local: LocalEmbedder) -> None:
@@ -117,17 +153,17 @@ async def test_the_runtime_keeps_nothing_of_what_the_weights_were_read_into(
     weights_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: dict[str, Any] = {}
-    real = local_model.initialisers
+    real = quantized
 
-    def noted(tensors: dict[str, local_model.Floats]) -> dict[str, local_model.Floats]:
-        held.update({name: array.copy() for name, array in real(tensors).items()})
+    def noted(given: Weights, ranges: Floats) -> Weights:
+        held.update({name: array.copy() for name, array in real(given, ranges).items()})
         return held
 
-    monkeypatch.setattr(local_model, "initialisers", noted)
-    model = local_model.MiniLM(weights_folder, 1)
+    monkeypatch.setattr(model_session, "quantized", noted)
+    model = local_model.MiniLM(weights_folder, 1, "int8")
     before = model.one("hello")
     for array in held.values():
-        array.fill(np.nan)
+        array.fill(0)
     np.testing.assert_array_equal(model.one("hello"), before)
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from memoranda.embedding.local_model import LocalEmbedder, missing_libraries
 from memoranda.embedding.maker import CachedEmbedder
 from memoranda.embedding.model_files import places
+from memoranda.embedding.model_session import Precision
 from memoranda.embedding.remote_embedder import RemoteEmbedder
 from memoranda.errors import EmbeddingFailed, InvalidInput, installing
 from memoranda.model.values import Value
@@ -32,6 +33,8 @@ class EmbeddingSettings(Value):
     weights: Path | None = None
     #: Threads for the local model; by default as many as the machine has, up to four.
     threads: int | None = Field(default=None, ge=1, le=256)
+    #: What the local model computes in: ``float32``, ``int8``, or ``auto``, which is int8 where this machine can.
+    precision: Precision = "auto"
     #: Bytes of the cache of vectors, for each tenant.
     cache_bytes: int = Field(default=16_777_216, ge=0)
     #: The dimension of a provider's vectors; by default the provider is asked.
@@ -93,7 +96,7 @@ def _local(folder: Path | None, chosen: EmbeddingSettings) -> LocalEmbedder:
     if problem := _problem(folder):
         raise InvalidInput(f"embed: {problem}", field="embed")
     whole = next(place.folder for place in places(folder) if place.folder and not place.problem())
-    return LocalEmbedder(whole, threads=chosen.threads)
+    return LocalEmbedder(whole, threads=chosen.threads, precision=chosen.precision)
 
 
 def _problem(folder: Path | None) -> str:

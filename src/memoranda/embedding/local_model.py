@@ -7,17 +7,23 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memoranda.embedding import model_files
-from memoranda.errors import EmbeddingFailed, installing
+from memoranda.embedding.model_session import (
+    AUTO,
+    Precision,
+    model_session,
+    runtime_faults,
+    tokenizer,
+)
+from memoranda.embedding.model_weights import Floats
+from memoranda.errors import EmbeddingFailed
 from memoranda.model.vectors import Embedding
 from memoranda.text.scripts import wellformed
 
@@ -25,19 +31,10 @@ from memoranda.text.scripts import wellformed
 LIBRARIES = ("onnxruntime", "tokenizers")
 
 DIMENSION = 384
-#: Most tokens of a text that the model was trained on; the rest is ignored.
-LONGEST_TOKENS = 256
 #: Characters of a text that are tokenized: enough for all tokens; a huge text would take seconds.
 LONGEST_CHARACTERS = 8_192
 #: Tokens in one batch, with padding. Larger batches are hardly faster, and questions wait longer.
 BATCH_TOKENS = 512
-
-_LAYERS = 6
-_GRAPH = Path(__file__).parent / "minilm.onnx"
-#: The runtime logs errors only.
-_ERRORS_ONLY = 3
-
-Floats = NDArray[np.float32]
 
 
 def missing_libraries() -> list[str]:
@@ -48,8 +45,9 @@ def missing_libraries() -> list[str]:
 class MiniLM:
     """The local embedding model; it is loaded at its first use, and runs in an operating-system thread of its own."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
+    def __init__(self, folder: Path, threads: int, precision: Precision = AUTO) -> None:
         self.folder = folder
+        self._precision = precision
         self.process = os.getpid()
         #: One call at a time: within a call the runtime uses threads of its own.
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memoranda-embedding")
@@ -61,8 +59,8 @@ class MiniLM:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each text."""
-        tokenizer, _ = self._parts()
-        return [tokenizer.encode(wellformed(text[:LONGEST_CHARACTERS])).ids for text in texts]
+        reader, _ = self._parts()
+        return [reader.encode(wellformed(text[:LONGEST_CHARACTERS])).ids for text in texts]
 
     def vectors(self, encoded: Sequence[list[int]]) -> Floats:
         """Return one unit vector a row, for texts of about the same length."""
@@ -73,7 +71,7 @@ class MiniLM:
         padded = np.array([ids + [0] * (longest - len(ids)) for ids in encoded], dtype=np.int32)
         try:
             found: Floats = session.run(None, {"ids": padded, "mask": mask})[0]
-        except _faults() as exc:
+        except runtime_faults() as exc:
             raise EmbeddingFailed(f"the local model failed on {len(encoded)} texts: {exc}") from exc
         return found
 
@@ -87,7 +85,8 @@ class MiniLM:
             raise EmbeddingFailed(self._failed)
         if self._loaded is None:
             try:
-                self._loaded = _tokenizer(self.folder), _session(self.folder, self._threads)
+                session = model_session(self.folder, self._threads, self._precision)
+                self._loaded = tokenizer(self.folder), session
             except EmbeddingFailed as exc:
                 # Damaged files stay damaged: reading them again for every question would be slow.
                 self._failed = str(exc)
@@ -95,16 +94,16 @@ class MiniLM:
         return self._loaded
 
 
-_shared: WeakValueDictionary[tuple[Path, int], MiniLM] = WeakValueDictionary()
+_shared: WeakValueDictionary[tuple[Path, int, Precision], MiniLM] = WeakValueDictionary()
 _sharing = threading.Lock()
 
 
-def shared(folder: Path, threads: int) -> MiniLM:
-    """Return the process's one model for this folder and number of CPU threads; it is released when nobody uses it."""
+def shared(folder: Path, threads: int, precision: Precision = AUTO) -> MiniLM:
+    """Return the process's one model for this folder, CPU threads and precision; it is released when nobody uses it."""
     with _sharing:
-        found = _shared.get((folder, threads))
+        found = _shared.get((folder, threads, precision))
         if found is None:
-            found = _shared[folder, threads] = MiniLM(folder, threads)
+            found = _shared[folder, threads, precision] = MiniLM(folder, threads, precision)
         return found
 
 
@@ -130,90 +129,6 @@ def batches(encoded: Sequence[list[int]]) -> list[list[int]]:
     return found
 
 
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as exc:
-        raise EmbeddingFailed(
-            f"{name} cannot be imported ({exc}); install it with: {installing('embed')}"
-        ) from exc
-
-
-def _tokenizer(folder: Path) -> Any:
-    text = model_files.content(folder, model_files.TOKENIZER).decode()
-    found = _library("tokenizers").Tokenizer.from_str(text)
-    # By default the file pads and cuts every text to 128 tokens.
-    found.no_padding()
-    found.enable_truncation(LONGEST_TOKENS)
-    return found
-
-
-def _session(folder: Path, threads: int) -> Any:
-    runtime = _library("onnxruntime")
-    given = initialisers(model_files.tensors(folder))
-    options = runtime.SessionOptions()
-    # The arena keeps what the longest batch took; without it a process holds half as much, at the same speed.
-    options.enable_cpu_mem_arena = False
-    options.intra_op_num_threads = threads
-    # Threads that wait by spinning take the processor from the application that this memory lives in.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = _ERRORS_ONLY
-    values = [runtime.OrtValue.ortvalue_from_numpy(array) for array in given.values()]
-    # The runtime copies them, so that they are let go of here.
-    options.add_external_initializers(list(given), values)
-    try:
-        return runtime.InferenceSession(_GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
-    except _faults() as exc:
-        raise EmbeddingFailed(
-            f"onnxruntime {runtime.__version__} cannot load the model; install another version of it: {exc}"
-        ) from exc
-
-
-def _faults() -> tuple[type[Exception], ...]:
-    """Return the runtime's exception classes, which have no common base class."""
-    binding = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
-    own = [kind for kind in vars(binding).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    return (RuntimeError, *own)
-
-
-def initialisers(tensors: dict[str, Floats]) -> dict[str, Floats]:
-    """Return the published tensors under the names and in the layout of the graph's inputs."""
-    segment = tensors["embeddings.token_type_embeddings.weight"][0]
-    found = {
-        "words": tensors["embeddings.word_embeddings.weight"],
-        # A text is one segment, so the segment's vector is added at every position.
-        "positions": tensors["embeddings.position_embeddings.weight"] + segment,
-        **_norm("embedded", tensors, "embeddings"),
-    }
-    for number in range(_LAYERS):
-        found |= _layer(f"layer{number}", tensors, f"encoder.layer.{number}")
-    # The runtime takes only contiguous arrays in row order.
-    return {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in found.items()}
-
-
-def _layer(name: str, tensors: dict[str, Floats], source: str) -> dict[str, Floats]:
-    heads = [f"{source}.attention.self.{part}" for part in ("query", "key", "value")]
-    return {
-        f"{name}.attention.weight": np.concatenate([tensors[f"{head}.weight"] for head in heads]).T,
-        f"{name}.attention.bias": np.concatenate([tensors[f"{head}.bias"] for head in heads]),
-        f"{name}.seen.weight": tensors[f"{source}.attention.output.dense.weight"].T,
-        f"{name}.attended.bias": tensors[f"{source}.attention.output.dense.bias"],
-        **_norm(f"{name}.attended", tensors, f"{source}.attention.output"),
-        f"{name}.inner.weight": tensors[f"{source}.intermediate.dense.weight"].T,
-        f"{name}.inner.bias": tensors[f"{source}.intermediate.dense.bias"],
-        f"{name}.outer.weight": tensors[f"{source}.output.dense.weight"].T,
-        f"{name}.done.bias": tensors[f"{source}.output.dense.bias"],
-        **_norm(f"{name}.done", tensors, f"{source}.output"),
-    }
-
-
-def _norm(name: str, tensors: dict[str, Floats], source: str) -> dict[str, Floats]:
-    return {
-        f"{name}.norm.weight": tensors[f"{source}.LayerNorm.weight"],
-        f"{name}.norm.bias": tensors[f"{source}.LayerNorm.bias"],
-    }
-
-
 T = TypeVar("T")
 G = TypeVar("G")
 
@@ -237,9 +152,10 @@ _EMBEDDING = Embedding("local", "all-MiniLM-L6-v2", DIMENSION)
 class LocalEmbedder:
     """Makes vectors on one thread, in small batches, so that a question does not wait for many passages."""
 
-    def __init__(self, folder: Path, *, threads: int | None = None) -> None:
+    def __init__(self, folder: Path, *, threads: int | None = None, precision: Precision = AUTO) -> None:
         self.folder = folder
         self._threads = threads or processors()
+        self._precision: Precision = precision
         self._model: MiniLM | None = None
 
     @property
@@ -279,7 +195,7 @@ class LocalEmbedder:
 
     def _loaded(self) -> MiniLM:
         if self._model is None or self._model.process != os.getpid():
-            self._model = shared(self.folder, self._threads)
+            self._model = shared(self.folder, self._threads, self._precision)
         return self._model
 
 
