@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 from evals.talk_shapes.shape_pools import read_pool
-from evals.talk_shapes.shape_values import Half, Item, Shelf
+from evals.talk_shapes.shape_values import Half, Shelf
 from evals.talk_shapes.shelf_plan import Planner, Wanted, as_questions, facts_of
-from evals.talk_shapes.talk_writer import Turns, Writer, long_words
+from evals.talk_shapes.talk_writer import Turns, Writer, item_of, long_words
 
 NAME = "assistant_talks"
 OWNERS = 14
@@ -27,20 +27,18 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
         items = [*plan.items[session]]
         said = [(item.domain, item) for item in items] + [(main, None)] * max(1, 4 - len(items))
         rng.shuffle(said)
-        before = main
+        before = ""
         for domain, item in said:
             writer.focus(domain)
-            shift = "" if domain == before or not turns.written else writer.section("shift", domain) + " "
-            turns.say("user", shift + writer.user(domain, item), _of(item, "u"), seconds=rng.randint(40, 400))
+            shift = "" if before in (domain, "") else writer.section("shift", domain) + " "
+            turns.say(
+                "user", shift + writer.user(domain, item), item_of(item, "u"), seconds=rng.randint(40, 400)
+            )
             if rng.random() < 0.88:
                 answer = writer.answer(domain, item, long_words(rng))
             else:
                 answer = writer.short(domain, item)
-            turns.say("assistant", answer, _of(item, "a"), seconds=rng.randint(10, 60))
+            turns.say("assistant", answer, item_of(item, "a"), seconds=rng.randint(10, 60))
             before = domain
     owner = f"{NAME}-{number}"
     return Shelf(NAME, owner, half, tuple(turns.written), as_questions(plan, owner, "en"))
-
-
-def _of(item: Item | None, source: str) -> Item | None:
-    return item if item is not None and item.source == source else None

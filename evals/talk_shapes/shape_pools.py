@@ -12,7 +12,8 @@ from pathlib import Path
 from evals.talk_shapes.shape_values import Domain, Fact
 
 _POOLS = Path(__file__).parent / "pools"
-_CHOICE = re.compile(r"\{([^{}]*)\}")
+_CHOICE = re.compile(r"\{([^{}|]*\|[^{}]*)\}")
+_HEX = re.compile(r"hex(\d+)")
 _SLOT = re.compile(r"\[([A-Za-z]\w*|\d+-\d+)\]")
 _MARKS = "~?-"
 
@@ -42,14 +43,16 @@ def _read(pool: Pool, name: str) -> None:
     fact: Fact | None = None
     section: list[str] | None = None
     for number, line in enumerate((_POOLS / f"{name}.txt").read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip() or line.startswith("# "):
+        if not line.strip() or (line.startswith("# ") and section is None):
             continue
         mark, _, rest = line.partition(" ")
-        rest = rest.replace("\\n", "\n").strip(" ")
+        rest = rest.replace("\\n", "\n").replace("\\{", "{").replace("\\t", "\t").rstrip(" ")
         if mark == "@domain":
             domain, fact, section = pool.domains.setdefault(rest, Domain(rest)), None, None
-        elif mark.startswith("@"):
+        elif mark.startswith("@") and mark != "@@":
             domain, fact, section = None, None, pool.sections.setdefault(mark[1:], [])
+        elif section is not None:
+            section.append(rest if mark == "~" else line.replace("\\n", "\n").replace("\\t", "\t"))
         elif mark == "*":
             id, kind, source, subject, *form = (part.strip() for part in rest.split("|"))
             fact = Fact(id, kind, source, subject, form[0] if form else "")
@@ -62,8 +65,6 @@ def _read(pool: Pool, name: str) -> None:
             (domain.lists if domain else pool.lists)[mark[1:]] = _values(rest)
         elif domain is not None and mark in _MARKS:
             domain.lines.setdefault(mark, []).append(rest)
-        elif section is not None:
-            section.append(rest if mark == "~" else line.replace("\\n", "\n"))
         else:
             raise ValueError(f"{name}.txt, line {number}: {mark!r} is no mark of a pool")
 
@@ -116,4 +117,6 @@ def _slot(
     if name[0].isdigit():
         low, high = name.split("-")
         return str(rng.randint(int(low), int(high)))
+    if digits := _HEX.fullmatch(name):
+        return "".join(rng.choice("0123456789abcdef") for _ in range(int(digits[1])))
     return f"[{name}]"

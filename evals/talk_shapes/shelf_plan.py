@@ -56,7 +56,7 @@ class Wanted:
     language: str = "en"
     #: Chance that a question with a wording in another language is asked in it.
     foreign: float = 0.0
-    long: float = 0.12
+    long: float = 0.17
 
 
 def facts_of(pool: Pool, half: Half, domains: Sequence[str] | None = None) -> list[Fact]:
@@ -78,6 +78,8 @@ class Planner:
         self, pool: Pool, rng: random.Random, wanted: Wanted, domains: Sequence[str], cast: Mapping[str, str]
     ) -> None:
         self._pool, self._rng, self._wanted, self._cast = pool, rng, wanted, cast
+        #: Things of a kind that a fact has been told of.
+        self._named: set[tuple[str, str]] = set()
         first = datetime(2025, 1, rng.randint(3, 20), rng.randint(7, 20), rng.randint(0, 59), tzinfo=UTC)
         step = 335 / wanted.sessions
         days = [
@@ -109,6 +111,10 @@ class Planner:
         """Return a value for each slot; v, w, x and o are different values of the list of v."""
         rng = self._rng
         values = {name: rng.choice(found) for name, found in fact.values.items()}
+        if "f" in values:
+            free = [name for name in fact.values["f"] if (fact.id, name) not in self._named]
+            values["f"] = rng.choice(free)
+            self._named.add((fact.id, values["f"]))
         if "v" in fact.values:
             different = rng.sample(fact.values["v"], min(4, len(fact.values["v"])))
             named = zip("vwxo", different, strict=False)
@@ -154,7 +160,7 @@ class Planner:
             source,
             fact.domain,
             fact.form,
-            begun(self._text(wording, values, fact.domain), wording),
+            begun(self._text(wording, values, fact.domain), "" if source == "t" else wording),
             begun(self._text(prompt, values, fact.domain), prompt),
         )
         self.plan.items[session].append(item)

@@ -130,3 +130,8 @@ def long_words(rng: random.Random) -> int:
     if rng.random() < 0.08:
         return rng.randint(600, 1300)
     return rng.randint(205, 290) if rng.random() < 0.75 else rng.randint(330, 560)
+
+
+def item_of(item: Item | None, source: str) -> Item | None:
+    """Return the item if its text comes from this source."""
+    return item if item is not None and item.source == source else None
