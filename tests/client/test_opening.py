@@ -110,11 +110,16 @@ async def test_what_the_service_decides_is_refused_by_its_name(own_book, how, fi
         assert refused.value.field == field
 
 
-async def test_a_key_is_for_services_and_never_crosses_a_network_in_the_open(tmp_path):
+async def test_a_key_is_for_services_and_never_crosses_a_network_in_the_open(tmp_path, monkeypatch):
     with pytest.raises(InvalidInput, match="only the book of a service"):
         await memoranda.open(tmp_path / "book.db", key="mem_x")
     with pytest.raises(InvalidInput, match="use https://"):
         await memoranda.open("http://memory.example.com", key="mem_x")
+    monkeypatch.setenv("MEMORANDA_PRIVATE_HOSTS", "other, unreachable.invalid")
+    with pytest.raises(InvalidInput, match="use https://"):
+        await memoranda.open("http://memory.example.com", key="mem_x")
+    with pytest.raises(Busy, match="check the address"):
+        await memoranda.open("http://unreachable.invalid", key="mem_x")
     with pytest.raises(InvalidInput, match="give the key as key="):
         await memoranda.open("https://user:word@memory.example.com")
 

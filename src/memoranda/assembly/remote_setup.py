@@ -12,6 +12,8 @@ from memoranda.model.records import DEFAULT_TENANT
 
 #: The variable that has the key, where the program gives none.
 KEY_VARIABLE = "MEMORANDA_KEY"
+#: The variable that names hosts, with commas between them, that may get the key over plain HTTP.
+HOSTS_VARIABLE = "MEMORANDA_PRIVATE_HOSTS"
 #: Arguments of ``open`` that only a book in this process has, with their defaults.
 _OF_THIS_PROCESS = ("limits", "config", "audience", "secrets")
 
@@ -38,4 +40,6 @@ async def open_service(address: str, key: str | None, given: Mapping[str, Any]) 
         raise InvalidInput(f"{name}: the service decides it; leave it out", field=name)
     tenant = given["tenant"]
     key = os.environ.get(KEY_VARIABLE) if key is None else key
-    return await open_remote(address, key, tenant=None if tenant == DEFAULT_TENANT else tenant)
+    hosts = {host.strip().lower() for host in os.environ.get(HOSTS_VARIABLE, "").split(",")} - {""}
+    tenant = None if tenant == DEFAULT_TENANT else tenant
+    return await open_remote(address, key, tenant=tenant, private_hosts=hosts)

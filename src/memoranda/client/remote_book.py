@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Iterable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -262,10 +262,11 @@ async def open_remote(
     key: str | None = None,
     *,
     tenant: str | None = None,
+    private_hosts: Collection[str] = (),
     over: httpx2.AsyncBaseTransport | None = None,
 ) -> RemoteBook:
     """Open the book of a service; raise an error if there is none, or one of another version. ``over`` is for tests."""
-    transport = Transport(place_of(address, key), over=over)
+    transport = Transport(place_of(address, key, private_hosts), over=over)
     try:
         about = await transport.ask(Asked("GET", f"/{_API}", repeatable=True))
         if not isinstance(about, dict) or about.get("service") != "memoranda" or about.get("api") != _API:

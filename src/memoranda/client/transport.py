@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import random
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -59,8 +59,11 @@ class Place:
     key: str = field(default="", repr=False)
 
 
-def place_of(address: str, key: str | None) -> Place:
-    """Check an address and a key; raise InvalidInput for an address that would show the key to the network."""
+def place_of(address: str, key: str | None, private_hosts: Collection[str] = ()) -> Place:
+    """Check an address and a key; raise InvalidInput for an address that would show the key to the network.
+
+    A private host may get the key over plain HTTP.
+    """
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -74,10 +77,14 @@ def place_of(address: str, key: str | None) -> Place:
         )
     if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
         raise InvalidInput("key: it has characters that no key of a service has; copy it again", field="key")
-    if key and parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if (
+        key
+        and parts.scheme == "http"
+        and not (_is_loopback(parts.hostname) or parts.hostname in private_hosts)
+    ):
         raise InvalidInput(
             "address: with http:// everyone on the way to another machine could read the key and the memories: use https://, "
-            "or a tunnel that ends on this machine",
+            "or a tunnel that ends on this machine; or, on a network that you trust, name the host in MEMORANDA_PRIVATE_HOSTS",
             field="address",
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
