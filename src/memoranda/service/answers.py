@@ -32,6 +32,12 @@ class Refused(Exception):
         return problem_answer(document, self.headers)
 
 
+def mistake(request: str) -> Response:
+    """Return the answer to a request that failed for no reason of its own."""
+    detail = f"the service made a mistake; its log has more under {request}"
+    return Refused(500, "internal", detail).answer(request)
+
+
 def problem_answer(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer with a problem document."""
     body = to_json(_encodable(document))

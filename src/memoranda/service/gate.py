@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import getrandbits
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from memoranda import telemetry
@@ -19,7 +19,7 @@ from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.book import Book
 from memoranda.errors import MemorandaError
-from memoranda.service.answers import Refused, error_answer
+from memoranda.service.answers import Refused, error_answer, mistake
 from memoranda.service.limits import Rates, bounded_body
 from memoranda.service.metrics import Metrics
 
@@ -45,12 +45,12 @@ _STREAMED = (
     "/v1/embed",
     "/v1/reembed",
 )
-_SAFE_HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+_SAFE_HEADERS = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
 #: The hosts by which this machine is asked from itself.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -94,6 +94,7 @@ class Gate:
             await call.answer(error_answer(exc, call.id))
         except Exception:
             _log.exception("request %s failed", call.id)
+            await call.answer(mistake(call.id))
             if not call.is_whole:
                 # The server ends the connection, so that nobody takes a part for the whole.
                 raise
@@ -213,9 +214,11 @@ class _Call:
         """Send a part of the answer, with the headers that every answer has."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in {**_SAFE_HEADERS, "X-Request-Id": self.id, **self.more}.items():
-                headers.setdefault(name, value)
+            given = message.setdefault("headers", [])
+            there = {name for name, _ in given}
+            own = {"x-request-id": self.id, **self.more}
+            more = [(name.lower().encode(), value.encode("latin-1")) for name, value in own.items()]
+            message["headers"] = [*given, *(one for one in (*_SAFE_HEADERS, *more) if one[0] not in there)]
         await self._send(message)
         self.is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
 
