@@ -68,6 +68,9 @@ class Records(Lists, Protocol):
     async def scans(self, asked: Sequence[Scan]) -> list[Page]:
         """Return the pages of several scans, all read at one moment and in one round trip."""
 
+    async def threads(self, owner: Owner, view: View, name: str) -> list[Record]:
+        """Return the threads with a name that the view may see; each audience can use a name once."""
+
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         """Return a record's changes, oldest first; an empty list if the view may not see the record."""
 
@@ -96,10 +99,9 @@ class Passages(Protocol):
         *,
         bare: bool = False,
     ) -> Sight:
-        """Return what ``since`` returns, and the records that ``choose`` picks from it, with their uses and sources.
+        """Return what ``since`` returns, and the records that ``choose`` picks; with their uses and sources, unless ``bare``.
 
         It is read at one moment, in one round trip; ``choose`` may be called in any thread, and more than once.
-        ``bare`` leaves out the uses and the sources.
         """
 
     async def since(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.errors import InvalidInput, Stale
+from memoranda.errors import InvalidInput, NotFound, Stale
 from memoranda.model.messages import Message
 from memoranda.model.query import Page
 
@@ -91,3 +91,23 @@ async def test_a_turn_and_the_state_of_the_work_are_stored_in_one_operation(book
     assert len((await thread.messages()).records) == 1
     with pytest.raises(InvalidInput):
         await thread.append("user", "At eight", expect=2)  # type: ignore[arg-type]
+
+
+async def test_a_thread_is_opened_by_its_name_in_one_round_trip(
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await book.thread("ana", name="talk", agent="guide")
+    kind: Any = type(book.engine)
+    read, trips = kind.read, []
+
+    async def noted(self: Any, *given: Any, **named: Any) -> Any:
+        trips.append(given)
+        return await read(self, *given, **named)
+
+    monkeypatch.setattr(kind, "read", noted)
+    assert (await book.thread("ana", id="talk", agent="guide")).id == made.id
+    assert len(trips) == 1
+    with pytest.raises(NotFound, match="talk"):
+        await book.thread("ana", id="talk", agent="other")
+    with pytest.raises(NotFound, match="talk"):
+        await book.thread("bo", id="talk", agent="guide")

@@ -421,6 +421,15 @@ def test_what_a_search_began_with_is_not_altered_by_later_deltas() -> None:
     assert find(index, "tea", limit=40) != before
 
 
+def test_changes_that_arrive_late_do_not_take_an_index_back() -> None:
+    index = shelf_of(passage(1, "tea"))
+    late = ShelfDelta(index.mark + 1, False, [passage(2, "tea")], ())
+    index.apply(ShelfDelta(index.mark + 2, False, [passage(2, "milk"), passage(3, "tea")], ()))
+    index.apply(late)
+    assert sorted(numbers(find(index, "tea"))) == [1, 3]
+    assert index.mark == late.mark + 1
+
+
 def test_a_search_in_another_thread_sees_all_of_a_delta_or_nothing() -> None:
     # each delta replaces one pair by another: with half a delta, an answer would be torn
     base = [passage(number, "rain") for number in range(1000, 1040)]

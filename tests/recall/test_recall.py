@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,3 +148,38 @@ async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_
         assert [hit.id for hit in await book.recall("ana", "likes")] == [newer.id]
         goes_on.set()
         assert [hit.id for hit in await slow] == [newer.id]
+
+
+async def test_a_recall_after_writes_makes_one_round_trip_and_counts_what_the_index_grew_by(
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
+):
+    kept = await book.remember("ana", "likes tea")
+    assert len(await book.recall("ana", "tea")) == 1
+    finder, trips = finder_of(book), []
+    kind: Any = type(book.engine)
+    size, read = finder.nbytes, kind.read
+
+    async def noted(self: Any, *given: Any, **named: Any) -> Any:
+        trips.append(given)
+        return await read(self, *given, **named)
+
+    monkeypatch.setattr(kind, "read", noted)
+    await book.remember("ana", "drinks tea at five")
+    assert len(await book.recall("ana", "tea")) == 2
+    assert len(trips) == 1
+    assert finder.nbytes > size
+    await book.forget("ana", kept.id, view="owner")
+    assert len(await book.recall("ana", "tea")) == 1
+
+
+async def test_an_index_that_grows_within_a_search_stays_within_its_limit(tmp_path: Path):
+    async with memoranda.open(tmp_path / "book.db", embed=None) as book:
+        for owner in ("ana", "bo"):
+            await book.remember(owner, "likes tea")
+            assert await book.recall(owner, "tea")
+        finder = finder_of(book)
+        assert finder.shelves == 2
+        finder.cache._limit = finder.nbytes
+        await book.remember("bo", "drinks tea at five")
+        assert len(await book.recall("bo", "tea")) == 2
+        assert finder.shelves == 1

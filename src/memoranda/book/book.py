@@ -214,8 +214,7 @@ class Book(
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         if id is not None:
-            wanted = await record_id(self.engine, party, view, id, types=THREADS)
-            return await taken_up(self._services, party, wanted, view)
+            return await taken_up(self._services, party, id, view)
         if status not in ("created", "running"):
             raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
         readers = await self._services.audience_of(audience, view)

@@ -9,7 +9,6 @@ from uuid import UUID
 from memoranda.book.input import Conditions, as_id, names_a_record
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.model.memories import Memory, MemoryStatus
-from memoranda.model.messages import Thread
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, Record, RecordType, View, external_link
 from memoranda.model.values import NAME_LENGTH, text_fault
@@ -22,8 +21,6 @@ EPISODES = frozenset({RecordType.EPISODE})
 THREADS = frozenset({RecordType.THREAD})
 #: The most records that an error lists.
 _LISTED = 10
-#: No shelf has this revision, so nothing has changed since.
-_NEVER = 2**62
 
 
 async def record_id(
@@ -40,9 +37,15 @@ async def record_id(
     """
     if not names_a_record(value):
         return as_id(value, field)
-    name = str(value)
+    return (await record_named(engine, owner, view, str(value), field, types)).id
+
+
+async def record_named(
+    engine: Engine, owner: Owner, view: View, name: str, field: str, types: frozenset[RecordType]
+) -> Record:
+    """Return the record that a caller names by a name; raise ``NotFound`` or ``Conflict`` as ``record_id`` does."""
     if not name.strip() or len(name) > NAME_LENGTH or text_fault(name):
-        raise InvalidInput(f"{field}: {value!r} is not a valid id", field=field)
+        raise InvalidInput(f"{field}: {name!r} is not a valid id", field=field)
     found = await _named(engine, owner, view, name, types)
     if not found:
         raise NotFound(
@@ -53,7 +56,7 @@ async def record_id(
         raise Conflict(
             f"{field}: several records are called {name!r}; give the UUID of one of them: {listed}"
         )
-    return found[0].id
+    return found[0]
 
 
 async def record_ids(
@@ -110,19 +113,9 @@ async def _named(
         # What was undone keeps its name only until another record has it.
         found = [record for record in page.records if not _is_undone(record)] or list(page.records)
     if RecordType.THREAD in types:
-        found += await _threads(engine, owner, view, name)
+        found += await engine.threads(owner, view, name)
     return found
 
 
 def _is_undone(record: Record) -> bool:
     return isinstance(record, Memory) and record.status is MemoryStatus.UNDONE
-
-
-async def _threads(engine: Engine, owner: Owner, view: View, name: str) -> list[Record]:
-    """Return the threads with a name that a view sees; each audience can use a name once."""
-    shelves = await engine.since(owner, view, lambda _: _NEVER)
-    slots = tuple(Thread.slot_of_name(name, shelf.audience) for shelf, _ in shelves)
-    if not slots:
-        return []
-    page = await engine.scan(owner, view, Filter(types=THREADS, slots=slots), None, 1000)
-    return list(page.records)

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence, Set
 from functools import partial
+from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
@@ -36,21 +37,32 @@ class IndexState(NamedTuple):
 class ShelfIndex:
     """The index of one shelf.
 
-    Calls of ``apply`` must not overlap: the cache has a lock for each shelf. A search needs no lock and may run in
-    another thread at the same time: the contents are one tuple, which ``apply`` never changes and replaces by a
-    single assignment. If the tuple is the same before and after a search, the search saw all of a delta or nothing.
+    Any thread may call ``apply``: one call waits for another. A search needs no lock and may run in another thread
+    at the same time: the contents are one tuple, which ``apply`` never changes and replaces by a single assignment.
+    If the tuple is the same before and after a search, the search saw all of a delta or nothing.
     """
 
-    __slots__ = ("_fields", "_threads", "state")
+    __slots__ = ("_applying", "_fields", "_threads", "state", "weighed")
 
     def __init__(self) -> None:
         self.state = IndexState(0, "", ())
+        #: The contents whose size the cache counts.
+        self.weighed: IndexState | None = None
+        self._applying = Lock()
         self._threads: dict[bytes, int] = {}
         #: The fields made lately, by the other shelves that they include.
         self._fields: dict[tuple[int, ...], tuple[tuple[_Segments, ...], Field]] = {}
 
     def apply(self, delta: ShelfDelta) -> None:
-        """Apply a delta (the shelf's latest changes). An id that is both in ``gone`` and in ``rows`` stays."""
+        """Apply a delta (the shelf's latest changes), unless the index is later than it.
+
+        An id that is both in ``gone`` and in ``rows`` stays.
+        """
+        with self._applying:
+            if self.mark < delta.mark or (delta.whole and self.mark == delta.mark):
+                self._apply(delta)
+
+    def _apply(self, delta: ShelfDelta) -> None:
         rows = _distinct(delta.rows)
         threads = {} if delta.whole else self._threads
         if delta.whole:
@@ -171,6 +183,9 @@ class ShelfCache:
         index = self._indexes.get(number)
         return None if index is None else index.mark
 
+    def _noted_mark(self, marks: dict[int, int | None], number: int) -> int | None:
+        return marks.setdefault(number, self.mark(number))
+
     def touch(self, owner: Owner, view: View, numbers: Set[int]) -> bool:
         """Mark these shelves as just read. False if one of them is not cached any more.
 
@@ -181,6 +196,8 @@ class ShelfCache:
             return False
         for number in numbers:
             self._indexes.move_to_end(number)
+            self._weigh(number)
+        self._evict(keep=numbers)
         return True
 
     async def look(
@@ -192,8 +209,11 @@ class ShelfCache:
         """
         while True:
             unread: list[DataUnread] = []
+            # The engine may read twice, and picking brings the indexes up to date: it gets the same changes again.
+            marks: dict[int, int | None] = {}
+            cached = partial(self._noted_mark, marks)
             choose = partial(self._chosen, pick=pick, unread=unread)
-            sight = await engine.look(owner, view, self.mark, choose, bare=bare)
+            sight = await engine.look(owner, view, cached, choose, bare=bare)
             if not unread or sight.records is None:
                 return sight
             unread[0].learn(sight.records)
@@ -201,12 +221,18 @@ class ShelfCache:
     def _chosen(
         self, deltas: Sequence[tuple[Shelf, ShelfDelta]], pick: Pick, unread: list[DataUnread]
     ) -> Sequence[UUID] | None:
-        """Pick if every index is up to date, and return the ids to read. Called in a worker thread of the engine."""
+        """Bring the indexes up to date, pick in them, and return the ids to read; None if one has much to add.
+
+        Called in a worker thread of the engine.
+        """
         shelves, states = [], []
         for shelf, delta in deltas:
             index = self._indexes.get(shelf.number)
-            if index is None or delta.whole or delta.large:
+            if index is None or delta.whole or delta.large or len(delta.rows) > _MANY_ROWS:
                 return None
+            index.apply(delta)
+            if delta.gone:
+                self._forget_words()
             shelves.append(index)
             states.append(index.state)
             if states[-1].mark != delta.mark:
@@ -271,7 +297,7 @@ class ShelfCache:
             self._shelves_of.setdefault(owner, {})[shelf.number] = shelf.audience
             self._owners[shelf.number] = owner
             self._indexes.move_to_end(shelf.number)
-            self._set_size(shelf.number, index.nbytes)
+            self._weigh(shelf.number)
             return index
 
     def _drop_erased(self, owner: Owner, view: View, present: Set[int]) -> None:
@@ -295,9 +321,14 @@ class ShelfCache:
         if not self._shelves_of[owner]:
             del self._shelves_of[owner]
 
-    def _set_size(self, number: int, size: int) -> None:
-        self.nbytes += size - self._sizes.get(number, 0)
-        self._sizes[number] = size
+    def _weigh(self, number: int) -> None:
+        """Update the size that is counted for an index, if its contents changed."""
+        index = self._indexes[number]
+        if index.weighed is not index.state:
+            index.weighed = index.state
+            size = index.nbytes
+            self.nbytes += size - self._sizes.get(number, 0)
+            self._sizes[number] = size
 
     def _evict(self, keep: Set[int]) -> None:
         """Drop the indexes that were not read for the longest time until the rest fits, but none of ``keep``."""

@@ -41,7 +41,7 @@ from memoranda.storage.use_cases import copies, forming_records, jobs, vector_se
 from memoranda.storage.use_cases.apply import apply_batch, find_operation, preview_batch
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
 from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
-from memoranda.storage.use_cases.history import entries, history, unlisted, versions
+from memoranda.storage.use_cases.history import entries, history, threads_named, unlisted, versions
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.use_cases.verify import Steps, verify
 from memoranda.storage.writes import PutFrame, PutPieces
@@ -88,6 +88,10 @@ class Store(ServiceStore):
     async def scans(self, asked: Sequence[Scan]) -> list[Page]:
         scans = [scan._replace(view=self._now(scan.view)) for scan in asked]
         return await self.read(lambda: ask(q.ScanRecords(scans)))
+
+    async def threads(self, owner: Owner, view: View, name: str) -> list[Record]:
+        seen = self._now(view)
+        return await self.read(lambda: threads_named(owner, seen, name))
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         seen = self._now(view)

@@ -14,15 +14,17 @@ from memoranda.book.input import (
     as_actor,
     as_count,
     as_cursor,
+    as_id,
     as_limit,
     as_text,
     as_versions,
     as_wait,
     each,
     episode_of,
+    names_a_record,
 )
 from memoranda.book.message_input import drafts_in, message_of
-from memoranda.book.record_ids import with_ids
+from memoranda.book.record_ids import THREADS, record_named, with_ids
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
 from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
@@ -352,9 +354,14 @@ def _listed(versions: Mapping[UUID, int]) -> dict[str, int]:
     return {str(id): version for id, version in versions.items()}
 
 
-async def taken_up(services: Services, owner: Owner, id: UUID, view: View) -> ThreadHandle:
-    """Return the existing thread with this id; raise NotFound if the view may not see it."""
-    return ThreadHandle(services, owner, id, view, (await _seen(services, owner, id, view)).agent)
+async def taken_up(services: Services, owner: Owner, id: UUID | str, view: View) -> ThreadHandle:
+    """Return the existing thread with this id or name; raise NotFound if the view may not see it."""
+    if names_a_record(id):
+        found = await record_named(services.engine, owner, view, str(id), "id", THREADS)
+        assert isinstance(found, Thread)
+    else:
+        found = await _seen(services, owner, as_id(id), view)
+    return ThreadHandle(services, owner, found.id, view, found.agent)
 
 
 async def _seen(services: Services, owner: Owner, id: UUID, view: View) -> Thread:

@@ -1,4 +1,4 @@
-"""Use cases that read a record's history, its unlisted sources, and an owner's ledger."""
+"""Use cases that read a record's history, its unlisted sources, threads by their name, and an owner's ledger."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from memoranda.model.ledger import Entry
-from memoranda.model.query import HistoryStep
-from memoranda.model.records import Owner, Record, View
+from memoranda.model.messages import Thread
+from memoranda.model.query import Filter, HistoryStep, Scan
+from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.unlisted import SourcePage
 from memoranda.storage.decide.source_lists import standing_groups
 from memoranda.storage.decide.state import load_all
@@ -17,10 +18,15 @@ from memoranda.storage.questions import (
     EntriesAt,
     FindOwner,
     Members,
+    ScanRecords,
     SeenVersion,
+    ShelvesSince,
     VersionsInView,
 )
 from memoranda.storage.use_case import Deciding, ask
+
+#: No shelf has a later revision, so nothing has changed since.
+_LATEST = 2**62
 
 
 def history(owner: Owner, view: View, id: UUID) -> Deciding[list[HistoryStep]]:
@@ -49,6 +55,17 @@ def versions(owner: Owner, view: View, ids: Sequence[UUID]) -> Deciding[dict[UUI
         seen = yield from ask(VersionsInView(owner, view, id))
         found[id] = [one.record for one in seen if one.record is not None and one.audience.readable_by(view)]
     return found
+
+
+def threads_named(owner: Owner, view: View, name: str) -> Deciding[list[Record]]:
+    """Return the threads with a name that a view may see; each audience can use a name once."""
+    shelves = yield from ask(ShelvesSince(owner, view, lambda _: _LATEST))
+    slots = tuple(Thread.slot_of_name(name, shelf.audience) for shelf, _ in shelves)
+    if not slots:
+        return []
+    named = Filter(types=frozenset({RecordType.THREAD}), slots=slots)
+    (page,) = yield from ask(ScanRecords([Scan(owner, view, named, None, len(slots))]))
+    return list(page.records)
 
 
 def unlisted(owner: Owner, view: View, id: UUID, page: SourcePage) -> Deciding[list[tuple[UUID, UUID]]]:
