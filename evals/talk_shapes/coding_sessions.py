@@ -12,19 +12,15 @@ from evals.talk_shapes.talk_writer import Turns, Writer, item_of
 
 NAME = "coding_sessions"
 OWNERS = 14
-_FORMS = (
-    "pytest",
-    "traceback",
-    "log",
-    "config",
-    "listing",
-    "sql",
-    "pip",
-    "build",
-    "gitlog",
-    "diff",
-    "report",
-)
+#: Output that work on a subject prints.
+_FORMS = {
+    "tests": ("pytest", "traceback", "report"),
+    "network": ("log", "traceback", "config"),
+    "storage": ("sql", "listing", "log"),
+    "build": ("pip", "build", "gitlog"),
+    "ui": ("diff", "build", "log"),
+    "ops": ("log", "config", "listing"),
+}
 _WANTED = Wanted(sessions=13, answered=21, unanswered=6)
 
 
@@ -43,10 +39,10 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
         items = plan.items[session]
         said = [(item.domain, item) for item in items] + [(main, None)] * max(2, 5 - len(items))
         rng.shuffle(said)
-        before = main
+        before = ""
         for domain, item in said:
             writer.focus(domain)
-            shift = "" if domain == before else writer.section("shift", domain) + " "
+            shift = "" if before in (domain, "") else writer.section("shift", domain) + " "
             turns.say(
                 "user", shift + writer.user(domain, item), item_of(item, "u"), seconds=rng.randint(40, 400)
             )
@@ -65,7 +61,9 @@ def _work(turns: Turns, writer: Writer, domain: str, item: Item | None) -> None:
         )
     else:
         for _ in range(rng.choice((0, 0, 1, 1, 2))):
-            turns.say("tool", _output(writer, domain, rng.choice(_FORMS), None), seconds=rng.randint(5, 90))
+            turns.say(
+                "tool", _output(writer, domain, rng.choice(_FORMS[domain]), None), seconds=rng.randint(5, 90)
+            )
     answer = [writer.section("open", domain), writer.short(domain, item)]
     if rng.random() < 0.4:
         answer.append(writer.section("any", domain))

@@ -103,7 +103,8 @@ def fill(text: str, rng: random.Random, *bound: Mapping[str, str], lists: Mappin
         text = _SLOT.sub(lambda found: _slot(found[1], rng, bound, lists), text)
         if not changed and not _CHOICE.search(text):
             break
-    return text
+    # Spanish contracts what a slot may put beside each other.
+    return text.replace(" de el ", " del ").replace(" a el ", " al ")
 
 
 def _slot(

@@ -43,6 +43,7 @@ class Writer:
         self.pool, self.rng, self.cast, self.joiner = pool, rng, cast, joiner
         self._used: Counter[str] = Counter()
         self._texts: set[str] = set()
+        self._language = ""
         self._focus: dict[str, list[str]] = {}
 
     def focus(self, domain: str) -> None:
@@ -54,9 +55,14 @@ class Writer:
         """Return a sentence of a domain."""
         return self._fresh(self.pool.domains[domain].lines[mark], domain)
 
+    def speak(self, language: str) -> None:
+        """Choose the language of what follows."""
+        self._language, self.joiner = language, "" if language == "zh" else " "
+
     def section(self, name: str, domain: str) -> str:
         """Return a sentence that fits every domain, such as an opening."""
-        return self._fresh(self.pool.sections[name], domain)
+        lines = self.pool.sections.get(f"{name}.{self._language}") or self.pool.sections[name]
+        return self._fresh(lines, domain)
 
     def has(self, section: str) -> bool:
         """True if the pool has lines in a section."""
@@ -115,6 +121,18 @@ class Writer:
         if item is not None and item.source == "a":
             sentences.insert(self.rng.randint(0, len(sentences)), item.text)
         return self.joiner.join(sentences)
+
+    def reply(self, domain: str, item: Item | None) -> str:
+        """Return a short answer that may have an opening and an end."""
+        rng = self.rng
+        parts = [self.short(domain, item)]
+        if rng.random() < 0.5:
+            parts.insert(0, self.section("open", domain))
+        if rng.random() < 0.3:
+            parts.append(self.section("any", domain))
+        if rng.random() < 0.25:
+            parts.append(self.section("close", domain))
+        return self.joiner.join(parts)
 
     def _paragraph(self, sentences: list[str]) -> str:
         if self.rng.random() < 0.25:
