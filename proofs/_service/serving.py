@@ -14,6 +14,13 @@ from typing import Any
 #: A connection that answers nothing for so long counts as lost.
 _PATIENCE_SECONDS = 30.0
 
+#: No vectors, and no limit that many rounds of requests could reach.
+_SETTINGS = {
+    "MEMORANDA_EMBEDDING_USE": "none",
+    "MEMORANDA_SERVICE_REQUESTS_PER_MINUTE": "0",
+    "MEMORANDA_LIMITS_MEMORIES_PER_AGENT": "1000000",
+}
+
 
 @dataclass
 class Service:
@@ -39,7 +46,7 @@ def serve(path: Path, *, module: str = "memoranda", before: tuple[str, ...] = ()
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env={**os.environ, "MEMORANDA_EMBEDDING_USE": "none", "MEMORANDA_SERVICE_REQUESTS_PER_MINUTE": "0"},
+        env={**os.environ, **_SETTINGS},
     )
     assert process.stdout is not None
     line = process.stdout.readline()
