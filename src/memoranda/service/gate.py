@@ -19,6 +19,7 @@ from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.book import Book
 from memoranda.errors import MemorandaError
+from memoranda.request_turns import begin_request
 from memoranda.service.answers import Refused, error_answer, mistake
 from memoranda.service.limits import Rates, bounded_body
 from memoranda.service.metrics import Metrics
@@ -79,6 +80,7 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        begin_request()
         call = _Call(scope, send, self.clock())
         call.state["request_id"] = call.id
         with telemetry.request(scope["method"], call.headers) as work:

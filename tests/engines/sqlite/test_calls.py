@@ -9,6 +9,8 @@ from queue import Empty
 
 import pytest
 
+from memoranda import request_turns
+from memoranda.engines.sqlite.file import connections
 from memoranda.engines.sqlite.file.connections import Call, Intake
 from memoranda.errors import StorageError
 
@@ -62,3 +64,29 @@ async def test_every_thread_that_waits_learns_of_the_end() -> None:
     for thread in threads:
         thread.join(10)
     assert told == [None, None, None]
+
+
+async def test_the_next_call_is_that_of_the_oldest_request_and_a_request_is_not_old_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(request_turns, "monotonic", lambda: now)
+    monkeypatch.setattr(connections, "monotonic", lambda: now)
+    intake = Intake(Path("book.db"))
+
+    async def asked(begun: float, at: float) -> Call:
+        nonlocal now
+        now = begun
+        request_turns.begin_request()
+        now = at
+        intake.put(call := Call.of(lambda c: None))
+        return call
+
+    young = await asyncio.create_task(asked(100.2, 100.3))
+    old = await asyncio.create_task(asked(100.0, 100.4))
+    now = 100.5
+    outside = [Call.of(lambda c: None) for _ in range(2)]
+    for call in outside:
+        intake.put(call)
+    ancient = await asyncio.create_task(asked(50.0, 101.4))
+    assert [intake.take(0) for _ in range(5)] == [old, young, ancient, *outside]

@@ -8,18 +8,21 @@ import sqlite3
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from heapq import heappop, heappush
+from itertools import count
 from pathlib import Path
 from queue import Empty
+from time import monotonic
 from typing import Any
 
 from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy, is_undecodable
 from memoranda.errors import StorageError, VersionMismatch
 from memoranda.model.data.data_filters import body_meets
 from memoranda.model.records import Audience
+from memoranda.request_turns import BEGAN
 from memoranda.storage.sql_files import named_statements
 from memoranda.storage.use_case import OwnerBase, Question, Write
 
@@ -126,13 +129,13 @@ def begin_immediate(connection: sqlite3.Connection, seconds: float) -> None:
 
 def persist(attempt: Callable[[], object], seconds: float) -> None:
     """Retry a call for up to ``seconds`` while SQLite reports busy, which it sometimes does without waiting."""
-    deadline = time.monotonic() + seconds
+    deadline = monotonic() + seconds
     while True:
         try:
             attempt()
             return
         except sqlite3.OperationalError as exc:
-            if not is_busy(exc) or time.monotonic() >= deadline:
+            if not is_busy(exc) or monotonic() >= deadline:
                 raise
         time.sleep(RETRY_SECONDS)
 
@@ -229,6 +232,16 @@ Answers = dict[type[Question[Any]], Callable[[Session, Any], Any]]
 Writes = dict[type[Write], Callable[[Session, Any], None]]
 
 
+#: A call goes before those that came at most so many seconds earlier, so that none waits for ever.
+MOST_SECONDS_EARLIER = 1.0
+
+
+def _turn() -> float:
+    """Return the turn of a call: when its request began; now, outside of requests."""
+    now = monotonic()
+    return max(BEGAN.get(now), now - MOST_SECONDS_EARLIER)
+
+
 @dataclass(slots=True, eq=False)
 class Call:
     """Work that a Python thread does on its connection, and the future that gets its result."""
@@ -238,6 +251,8 @@ class Call:
     answer: asyncio.Future[Any]
     #: True if it runs alone on the connection, outside any transaction.
     alone: bool = False
+    #: The lowest is next.
+    turn: float = field(default_factory=_turn)
     result: Any = None
     error: BaseException | None = None
 
@@ -288,14 +303,18 @@ def _text_or_damaged(stored: bytes) -> str:
 
 
 class Intake:
-    """The queue of calls for a Python thread; after it is shut, waiting and new calls are refused.
+    """The calls that wait for a Python thread; after it is shut, waiting and new calls are refused.
+
+    The oldest request is next: one that needs several calls does not wait behind all others each time.
 
     Not a ``SimpleQueue``: in CPython 3.11 its ``get`` with a short timeout may wait for ever.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._calls: deque[Call] = deque()
+        #: A heap, in which equal turns are in the order of their numbers.
+        self._calls: list[tuple[float, int, Call]] = []
+        self._numbers = count()
         self._changed = threading.Condition(threading.Lock())
         self._ended = False
 
@@ -303,7 +322,7 @@ class Intake:
         """Append a call to the queue; after the end, answer it with an error instead."""
         with self._changed:
             if not self._ended:
-                self._calls.append(call)
+                heappush(self._calls, (call.turn, next(self._numbers), call))
                 self._changed.notify()
                 return
         self._refuse([call])
@@ -320,7 +339,7 @@ class Intake:
             if not self._calls and seconds != 0:
                 self._changed.wait_for(lambda: self._calls or self._ended, seconds)
             if self._calls:
-                return self._calls.popleft()
+                return heappop(self._calls)[-1]
             if self._ended:
                 return None
         raise Empty
@@ -329,7 +348,7 @@ class Intake:
         """Refuse all waiting calls and all new ones."""
         with self._changed:
             self._ended = True
-            waiting = list(self._calls)
+            waiting = [call for *_, call in sorted(self._calls)]
             self._calls.clear()
             self._changed.notify_all()
         self._refuse(waiting)
