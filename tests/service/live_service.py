@@ -12,19 +12,19 @@ from pathlib import Path
 
 
 @contextmanager
-def live_service(book: Path, **settings: str) -> Iterator[str]:
+def live_service(book: Path | str, *, log: Path | None = None, **settings: str) -> Iterator[str]:
     """Serve a book on a free port of this machine; the value is its address."""
     command = [sys.executable, "-m", "memoranda", "--book", str(book), "serve", "--port", "0"]
     around = {**os.environ, "PYTHONUNBUFFERED": "1", "MEMORANDA_EMBEDDING_USE": "none", **settings}
     with (
-        Path(f"{book}.log").open("w") as log,
-        subprocess.Popen(command, env=around, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+        (log or Path(f"{book}.log")).open("w") as errors,
+        subprocess.Popen(command, env=around, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
     ):
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
             found = re.search(r"http://\S+:\d+", line)
-            assert found is not None, line + Path(log.name).read_text()
+            assert found is not None, line + Path(errors.name).read_text()
             yield found[0]
         finally:
             process.terminate()

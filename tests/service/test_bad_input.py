@@ -210,7 +210,8 @@ async def test_a_full_disk_is_told_as_one_and_stores_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "error", [StorageError("the connection was lost\nto postgresql://secret@host"), Busy("busy")]
+    "error",
+    [StorageError("the connection was lost\nto postgresql://secret@host"), Busy("secret@host is away")],
 )
 async def test_a_lost_database_is_told_with_a_time_to_come_back(book, monkeypatch, error):
     async def lost(*_, **__) -> None:
