@@ -1,1 +1,1 @@
-"""Labelled talks in six shapes, made by a program from hand-written pools."""
+"""Labelled talks in shapes that LoCoMo lacks, made by a program from hand-written pools."""

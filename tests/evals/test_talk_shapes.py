@@ -1,4 +1,4 @@
-"""Talks in six shapes: same seed, same text; labels point at their evidence; sizes and shares hold."""
+"""Talks in several shapes: same seed, same text; labels point at their evidence; sizes and shares hold."""
 
 from __future__ import annotations
 
@@ -111,6 +111,19 @@ def test_answers_of_the_assistant_are_long() -> None:
     lengths = [len(turn.text.split()) for turn in said]
     assert sum(200 <= length <= 1500 for length in lengths) >= 0.8 * len(lengths)
     assert statistics.median(lengths) >= 200 and max(lengths) >= 900
+
+
+def test_documents_have_500_to_2500_words() -> None:
+    pasted = {
+        (shelf.owner, id): turn.text
+        for shelf in shelves("pasted_documents")
+        for question in shelf.questions
+        for id in question.gold
+        for turn in shelf.turns
+        if question.source == "document" and turn.id == id and question.kind != "several"
+    }
+    lengths = [len(text.split()) for text in pasted.values()]
+    assert len(lengths) >= 100 and min(lengths) >= 500 and max(lengths) <= 2500
 
 
 def test_the_held_half_is_refused_without_saying_so(tmp_path: Path) -> None:
