@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
+
+from memoranda.quiet_tasks import quiet_task
 
 _PROGRAM = """
 import asyncio, gc
@@ -32,3 +36,17 @@ def test_a_closed_loop_leaves_no_complaint_at_any_step_of_its_tasks(steps: int):
     words = [sys.executable, "-c", _PROGRAM.replace("STEPS", str(steps))]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+async def test_a_task_that_is_over_keeps_nothing_of_what_it_ran() -> None:
+    class Held:
+        async def run(self) -> int:
+            return 1
+
+    held = Held()
+    left = weakref.ref(held)
+    task = quiet_task(held.run)
+    del held
+    assert await task == 1
+    gc.collect()
+    assert left() is None

@@ -20,20 +20,16 @@ class _Late(Coroutine[Any, Any, T]):
     """A coroutine that calls its function at the first step: Python reports a real coroutine that was never begun."""
 
     def __init__(self, begin: Callable[[], Awaitable[T]]) -> None:
-        self._begin = begin
+        self._begin: Callable[[], Awaitable[T]] | None = begin
         self._begun: Coroutine[Any, Any, T] | None = None
 
     def send(self, value: Any) -> Any:
         """Begin, or go on with the value that was waited for."""
-        if self._begun is None:
-            self._begun = _awaited(self._begin)
-        return self._begun.send(value)
+        return self._coroutine().send(value)
 
     def throw(self, *error: Any) -> Any:
         """Raise an error where the coroutine stands; one that has not begun never begins."""
-        if self._begun is None:
-            self._begun = _awaited(self._begin)
-        return self._begun.throw(*error)
+        return self._coroutine().throw(*error)
 
     def close(self) -> None:
         """End the coroutine where it stands."""
@@ -41,7 +37,15 @@ class _Late(Coroutine[Any, Any, T]):
             self._begun.close()
 
     def __await__(self) -> Generator[Any, Any, T]:
-        return (yield from _awaited(self._begin).__await__())
+        return (yield from self._coroutine().__await__())
+
+    def _coroutine(self) -> Coroutine[Any, Any, T]:
+        if self._begun is None:
+            assert self._begin is not None
+            # A task that is over keeps this object, and must not keep what the function holds.
+            begin, self._begin = self._begin, None
+            self._begun = _awaited(begin)
+        return self._begun
 
 
 async def _awaited(begin: Callable[[], Awaitable[T]]) -> T:

@@ -26,6 +26,7 @@ LEFT_OUT = {
         test_without_a_limit_no_message_leaves_and_no_other_day_is_put test_ids_are_made_here_alone
         test_a_long_silence_ends_the_window_and_nothing_else test_why_tells_what_a_profile_rests_on_now
         test_the_threads_own_summary_stands_for_the_turns_that_are_left_out
+        test_a_thread_is_opened_by_its_name_in_one_round_trip
     """,
     "a function that counts tokens cannot cross": """
         test_a_context_tells_the_time_in_the_zone_of_its_reader test_tokens_are_counted_by_the_counter_that_is_given
