@@ -38,13 +38,13 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
         turns.begin(session + 1, plan.days[session])
         main = plan.domains[session]
         pasted: dict[str, list[Item]] = defaultdict(list)
-        for item in plan.items[session]:
-            if item.source == "d":
-                pasted[item.domain].append(item)
+        for each in plan.items[session]:
+            if each.source == "d":
+                pasted[each.domain].append(each)
         said: list[tuple[str, Item | None, list[Item]]] = [
             (name, None, found) for name, found in pasted.items()
         ]
-        said += [(item.domain, item, []) for item in plan.items[session] if item.source != "d"]
+        said += [(each.domain, each, []) for each in plan.items[session] if each.source != "d"]
         said += [(main, None, [])] * max(1, 5 - len(said))
         rng.shuffle(said)
         before = ""
