@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,15 +37,32 @@ _NEEDS_NO_FIXTURE = (
     "server-sse-multiple-streams",
     "tools-call-error",
 )
+#: The scenarios that the frozen list of the revision scores.
+_SCORED = 37
 _SERVER = """
 import asyncio, sys, uvicorn, memoranda
+from memoranda.access.principal import Principal, Role
 from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
+async def credential(secret):
+    return Principal("runner", "default", Role.ADMIN, person="ann")
+def add_to(server):
+    pass
 async def main():
     async with memoranda.open("memory://", worker=False, embed=None) as book:
         mount = McpMount(book)
-        app = make_app(book, mounts=[("", mount)], while_it_runs=[mount.running()])
+        add_to(mount.core)
+        running = [mount.running()]
+        app = make_app(book, authenticate=credential, mounts=[("", mount)], while_it_runs=running)
         await uvicorn.Server(uvicorn.Config(app, port=int(sys.argv[1]), log_level="error")).serve()
+"""
+#: The same server with the tools, resources and prompts that the runner asks for.
+_WITH_FIXTURES = """
+from proofs._mcp.asking_back import add_asking_back
+from proofs._mcp.fixtures import add_fixtures
+def add_to(server):
+    add_fixtures(server)
+    add_asking_back(server)
 """
 #: The control: a server that refuses to list its tools.
 _BROKEN = """
@@ -91,14 +108,22 @@ def run(count: int, seed: int) -> str:
         if why_not:
             return f"skipped: {why_not}"
         with _served(_SERVER + _START) as address:
-            checks = _conforms(Path(folder), address)
+            told = _told(Path(folder), address)
+            _require(told, _NEEDS_NO_FIXTURE)
             calls = _inspect(Path(folder), f"{address}/admin")
-        with _served(_SERVER + _BROKEN + _START) as address:
+        with _served(_SERVER + _WITH_FIXTURES + _START) as address:
+            checks = _require_all_scored(_told(Path(folder), address))
+        for control in (told, _told_of_a_broken_one(Path(folder))):
             try:
-                _conforms(Path(folder), address, ("tools-list",))
+                _require_all_scored(control)
             except Faulty:
-                return f"{checks} scenarios passed, {calls} tools answered Inspector; the control was noticed"
-    raise Undetected("a server that cannot list its tools passed")
+                continue
+            raise Undetected("a server without the fixtures, or one that cannot list its tools, passed")
+    own = len(_NEEDS_NO_FIXTURE)
+    return (
+        f"all {_SCORED} scored scenarios passed ({checks} checks), and {own} without the fixtures; "
+        f"{calls} tools answered Inspector; the controls were noticed"
+    )
 
 
 def fetched(folder: Path, npm: str = "npm") -> str:
@@ -120,14 +145,32 @@ def _node(folder: Path, program: str, *arguments: str) -> subprocess.CompletedPr
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=folder)
 
 
-def _conforms(folder: Path, address: str, scenarios: tuple[str, ...] = _NEEDS_NO_FIXTURE) -> int:
-    asked = ("server", "--url", f"{address}?owner=ann", "--requirements", _REVISION)
-    told = _node(folder, "conformance", *asked).stdout
-    passed = set(re.findall(r"^✓ ([\w-]+): [1-9]\d* passed, 0 failed", told, re.MULTILINE))
+def _told(folder: Path, address: str) -> str:
+    """Return what the runner says about a server."""
+    return _node(folder, "conformance", "server", "--url", address, "--requirements", _REVISION).stdout
+
+
+def _told_of_a_broken_one(folder: Path) -> str:
+    with _served(_SERVER + _WITH_FIXTURES + _BROKEN + _START) as address:
+        return _told(folder, address)
+
+
+def _require(told: str, scenarios: Iterable[str]) -> int:
+    """Return how many checks of these scenarios passed; each must have passed some and failed none."""
+    passed = dict(re.findall(r"^✓ ([\w-]+): ([1-9]\d*) passed, 0 failed", told, re.MULTILINE))
     missing = [name for name in scenarios if name not in passed]
     if missing:
         raise Faulty(f"these scenarios did not pass: {', '.join(missing)}")
-    return len(scenarios)
+    return sum(int(passed[name]) for name in scenarios)
+
+
+def _require_all_scored(told: str) -> int:
+    run, _, rest = told.partition("Not scored for")
+    unscored = set(re.findall(r"^ +[✓✗] ([\w-]+) \(", rest, re.MULTILINE))
+    scored = set(re.findall(r"^[✓✗] ([\w-]+):", run, re.MULTILINE)) - unscored
+    if len(scored) != _SCORED:
+        raise Faulty(f"the runner scored {len(scored)} scenarios, not {_SCORED}")
+    return _require(told, sorted(scored))
 
 
 def _inspect(folder: Path, address: str) -> int:

@@ -8,6 +8,7 @@ import httpx2
 import mcp
 import pytest
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import Context
 
 from memoranda.access.principal import Principal, Role
 from memoranda.errors import InvalidInput
@@ -59,6 +60,24 @@ async def test_two_credentials_at_once_each_get_their_own_memory(book):
 async def test_an_address_names_no_owner_that_the_credential_does_not_open(book):
     async with serving(book) as service, connected(service, "key-of-bob", "/mcp?owner=ann") as bob:
         assert "there is no owner ann for this credential" in await bob.refused("recall", question="tea")
+
+
+async def test_what_a_tool_reports_while_it_runs_reaches_the_client(book):
+    async def work(ctx: Context) -> str:
+        await ctx.report_progress(1, 2)
+        return "done"
+
+    async def told(done, total, message):
+        seen.append((done, total))
+
+    seen: list[tuple[float, float]] = []
+    mount = McpMount(book)
+    mount.core.add_tool(work)
+    async with mount.running():
+        service = make_app(book, authenticate=_of_key, mounts=[("", mount)])
+        async with connected(service, "key-of-ann") as ann:
+            await ann.client.call_tool("work", {}, progress_callback=told)
+    assert seen == [(1, 2)]
 
 
 async def test_the_tools_of_an_administrator_have_their_own_address(book):

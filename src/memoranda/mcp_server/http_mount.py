@@ -36,13 +36,14 @@ class McpMount:
 
     def __init__(self, book: Book, audit: Audit | None = None) -> None:
         self._book, self._audit = book, audit
-        self._core, self._admin = make_server(_ASKER.get), make_server(_ASKER.get, admin=True)
-        self._core_app, self._admin_app = _application(self._core), _application(self._admin)
+        #: The server of the five tools, and the one that has the administrator's, too.
+        self.core, self._admin = make_server(_ASKER.get), make_server(_ASKER.get, admin=True)
+        self._core_app, self._admin_app = _application(self.core), _application(self._admin)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Answer requests as long as the context lasts."""
-        async with self._core.session_manager.run(), self._admin.session_manager.run():
+        async with self.core.session_manager.run(), self._admin.session_manager.run():
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,8 +89,9 @@ def _only(names: frozenset[str] | None) -> str | None:
 def _application(server: MCPServer) -> ASGIApp:
     # The service has checked the host already, against hosts that this application does not know.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    # Not ``json_response``: that drops what a tool says while it runs, and sends nothing while a client waits.
     app: Any = server.streamable_http_app(
-        streamable_http_path="/mcp", stateless_http=True, json_response=True, transport_security=unchecked
+        streamable_http_path="/mcp", stateless_http=True, transport_security=unchecked
     )
     made: ASGIApp = app
     return made

@@ -1,0 +1,1 @@
+"""Parts of the proofs about MCP: the fixtures of the official conformance runner."""
