@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,11 +16,10 @@ from memoranda.errors import Corrupt
 from memoranda.model.passages import PassageRow, ShelfDelta
 from memoranda.model.vectors import pack_vector
 from memoranda.recall.arrays.columns import PassageFilter
-from memoranda.recall.arrays.segments import Segment
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring import search as searching
 from memoranda.recall.scoring.scorers import Scorer
-from memoranda.recall.scoring.search import Match, Mode, SearchQuestion, search
+from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from memoranda.text.terms import TermGroup, term_hash
 from tests.recall.plain import (
     EVERYTHING,
@@ -396,65 +394,3 @@ def test_memory_is_given_back_when_most_of_a_shelf_has_left() -> None:
     assert 0 < index.nbytes < before / 8
     change(index, gone=range(200))
     assert (index.nbytes, index.passages) == (0, 0)
-
-
-# ── Searching while it changes ────────────────────────────────────────────────────────────────────────────
-
-
-class Held(ShelfIndex):
-    """An index as a search found it when it began."""
-
-    def __init__(self, index: ShelfIndex) -> None:
-        super().__init__()
-        self._found = index.segments()
-
-    def segments(self) -> tuple[Segment, ...]:
-        return self._found
-
-
-def test_what_a_search_began_with_is_not_altered_by_later_deltas() -> None:
-    index = shelf_of(*(passage(number, "tea") for number in range(40)))
-    change(index, gone=[39])
-    held, before = Held(index), find(index, "tea", limit=40)
-    change(index, [passage(1, "milk"), passage(50, "tea")], gone=[2])
-    assert find(held, "tea", limit=40) == before
-    assert find(index, "tea", limit=40) != before
-
-
-def test_changes_that_arrive_late_do_not_take_an_index_back() -> None:
-    index = shelf_of(passage(1, "tea"))
-    late = ShelfDelta(index.mark + 1, False, [passage(2, "tea")], ())
-    index.apply(ShelfDelta(index.mark + 2, False, [passage(2, "milk"), passage(3, "tea")], ()))
-    index.apply(late)
-    assert sorted(numbers(find(index, "tea"))) == [1, 3]
-    assert index.mark == late.mark + 1
-
-
-def test_a_search_in_another_thread_sees_all_of_a_delta_or_nothing() -> None:
-    # each delta replaces one pair by another: with half a delta, an answer would be torn
-    base = [passage(number, "rain") for number in range(1000, 1040)]
-    index = shelf_of(*base, passage(0, "tea"), passage(1, "tea"))
-    one_score = find(index, "tea")[0].scores
-    done = False
-
-    def read() -> list[list[Match]]:
-        seen = []
-        while not done:
-            seen.append(find(index, "tea"))
-        return seen
-
-    with ThreadPoolExecutor(2) as pool:
-        readers = [pool.submit(read) for _ in range(2)]
-        try:
-            for step in range(1, 300):
-                pair = [passage(2 * step, "tea"), passage(2 * step + 1, "tea")]
-                change(index, pair, gone=[2 * step - 2, 2 * step - 1])
-        finally:
-            done = True
-    answers = [answer for reader in readers for answer in reader.result()]
-    assert answers
-    for answer in answers:
-        first, second = numbers(answer)
-        assert first % 2 == 0
-        assert second == first + 1
-        assert [one.scores for one in answer] == [one_score, one_score]
