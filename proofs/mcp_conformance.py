@@ -126,12 +126,12 @@ def run(count: int, seed: int) -> str:
     )
 
 
-def fetched(folder: Path, npm: str = "npm") -> str:
-    """Fetch the runner, Inspector and their node; return why that is not possible, or an empty text."""
+def fetched(folder: Path, npm: str = "npm", packages: Iterable[str] = _PACKAGES) -> str:
+    """Fetch packages, by default the runner, Inspector and their node; return why that is not possible, or an empty text."""
     program = shutil.which(npm)
     if program is None:
         return f"there is no {npm} on this machine"
-    command = [program, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *_PACKAGES]
+    command = [program, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *packages]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_FETCH_SECONDS, check=False)
     except subprocess.TimeoutExpired:
