@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -63,7 +64,11 @@ async def ask(app: Any, request: Ask) -> Answer:
     parts = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> dict[str, Any]:
-        return parts.pop() if parts else {"type": "http.disconnect"}
+        if parts:
+            return parts.pop()
+        # The client stays until its answer is whole.
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)

@@ -10,6 +10,8 @@ from uuid import UUID
 
 from memoranda.access.verb_table import BY_NAME
 from proofs._service.asking import Ask
+from proofs._service.forged_words import FORGED, FORGED_HEADERS, LOOK_ALIKES
+from proofs._service.mcp_attacks import mcp_pair
 from proofs._service.own_calls import TRIED, own_call, request_of
 from proofs._service.population import (
     AGENT,
@@ -25,40 +27,6 @@ from proofs._service.population import (
 
 #: An agent and a group that do not exist, with names as long as those that do.
 _NO_AGENT, _NO_GROUP = "wardem", "circlf"
-#: Names that a careless comparison takes for the victim's or for everybody's.
-LOOK_ALIKES = (
-    *("BOB", "Bob", "bob ", " bob", "bob.", "bob/", "./bob", "../bob", "bob%00", "bob\0", "%62ob", "b%6Fb"),
-    *("b\u043eb", "bob\u200b", "\uff42\uff4f\uff42", "bo\u0062\u0301", "*", "%", "_", "b_b", "b%", ".", ".."),
-    *(
-        '{"id": "bob"}',
-        '["bob"]',
-        "bob,ann",
-        "ann,bob",
-        "ann/../bob",
-        "user:bob",
-        "default/bob",
-        "\\bob",
-        "'or'",
-    ),
-)
-FORGED = (
-    {"tenant": "rival"},
-    {"principal": "admin"},
-    {"role": "admin"},
-    {"person": PERSON},
-    {"owner": VICTIM},
-    {"owners": [VICTIM]},
-    {"actor": VICTIM},
-    {"__proto__": {"role": "admin"}},
-    {"owner_kind": "tenant"},
-    {"binding": "local"},
-    {"guard": None},
-)
-FORGED_HEADERS = (
-    *(("X-Tenant", "rival"), ("X-Owner", VICTIM), ("X-Role", "admin"), ("X-Forwarded-User", "admin")),
-    *(("X-Original-URL", f"/v1/owners/{VICTIM}/records"), ("X-HTTP-Method-Override", "DELETE")),
-    *(("Cookie", "role=admin"), ("X-Api-Key", "admin"), ("Forwarded", "for=127.0.0.1"), ("If-Match", '"1"')),
-)
 
 
 @dataclass(frozen=True)
@@ -103,7 +71,8 @@ _Kind = Callable[[Population, Random, str, str], Attack]
 def attack(population: Population, rng: Random) -> Attack:
     """Return the next request."""
     who = rng.choices([*_WHO], [*_WHO.values()])[0]
-    kinds = [*KINDS]
+    # MCP is a surface of its own, so that it gets a larger share.
+    kinds = [*KINDS, "mcp", "mcp"]
     return KINDS[rng.choice(kinds)](population, rng, who, rng.choice(TRIED))
 
 
@@ -118,6 +87,13 @@ def _given(population: Population, rng: Random, who: str, verb: str) -> dict[str
 
 def _own(population: Population, rng: Random, who: str, verb: str) -> Attack:
     return Attack(who, verb, "own", request_of(verb, _given(population, rng, who, verb)))
+
+
+def _paged(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Read a small page of one's own, whose cursor others then try."""
+    verb = rng.choice(("list", "thread.messages", "ledger"))
+    given = _given(population, rng, who, verb) | {"limit": 1}
+    return Attack(who, verb, "paged", request_of(verb, given))
 
 
 def _pair(
@@ -366,8 +342,16 @@ def _store(population: Population, rng: Random, who: str, verb: str) -> Attack:
     return Attack(who, "", "store", made(VICTIM, id), made(NOBODY, other), ((VICTIM, NOBODY), (id, other)))
 
 
+def _mcp(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Name the victim to the tools, resources and prompts of MCP."""
+    there, nowhere, verb, names = mcp_pair(rng, _owner(who), population.owners[VICTIM], _nobodys_id(rng))
+    twin = None if nowhere == there else nowhere
+    return Attack(who, verb, "mcp", there, twin, tuple(names.items()))
+
+
 KINDS: dict[str, _Kind] = {
     "own": _own,
+    "paged": _paged,
     "others_owner": _others_owner,
     "others_ids": _others_ids,
     "hidden_ids": _hidden_ids,
@@ -384,4 +368,5 @@ KINDS: dict[str, _Kind] = {
     "replayed": _replayed,
     "path": _path,
     "store": _store,
+    "mcp": _mcp,
 }

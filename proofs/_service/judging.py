@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -16,9 +17,11 @@ from memoranda.access.principal import Principal, Role
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.access.verb_table import BY_NAME
 from memoranda.book import Book
+from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
 from proofs._service.asking import Answer, Ask, ask
 from proofs._service.attacks import KINDS, Attack, attack
+from proofs._service.mcp_attacks import as_rest
 from proofs._service.own_calls import TRIED, own_call, request_of
 from proofs._service.population import CANARY, OTHER_TENANT, OWN, PERSON, Population, hidden_state
 
@@ -63,9 +66,20 @@ class World:
             memoranda.open(path, worker=False, embed=None) as self._book,
             memoranda.open(path, worker=False, embed=None, tenant=OTHER_TENANT) as rival,
         ):
-            self._app, self._rival = _service(self._book), _service(rival)
+            # Its library logs every refusal of a prompt.
+            logging.getLogger("mcp").setLevel(logging.CRITICAL)
+            mounts = McpMount(self._book), McpMount(rival)
+            self._app, self._rival = _service(self._book, mounts[0]), _service(rival, mounts[1])
             self._before = await hidden_state(self._book)
-            yield
+            found: Leak | None = None
+            async with mounts[0].running(), mounts[1].running():
+                try:
+                    yield
+                except Leak as leak:
+                    # Raised below: the tasks of MCP would wrap it in a group.
+                    found = leak
+            if found is not None:
+                raise found
 
     async def ask_own(self) -> None:
         """Ask every verb once about one's own, by the credentials that may."""
@@ -94,7 +108,7 @@ class World:
             else:
                 made = attack(self._population, self._rng)
             await self._judged(made)
-            if number % 20 == 19:
+            if number % 10 == 9:
                 await self._steal()
             if number % window == window - 1:
                 await self._unchanged()
@@ -117,8 +131,8 @@ class World:
         if made.who in _DEAD:
             if answer.status != 401:
                 raise self._leak(made, f"a credential that opens nothing got {answer.status}")
-        elif made.who == "stray" and made.request.path.startswith("/v1/") and answer.status < 400:
-            raise self._leak(made, f"another tenant's credential got {answer.status}")
+        elif made.who == "stray" and made.request.path.startswith(("/v1/", "/mcp")) and answer.status < 400:
+            raise self._leak(made, f"another tenant's credential got {answer.status} {answer.body[:300]!r}")
         if answer.status >= 500:
             raise self._leak(made, f"{answer.status} {answer.body[:300]!r}")
         if made.who == "rival":
@@ -171,7 +185,8 @@ class World:
     async def _answer(self, who: str, request: Ask) -> Answer:
         secret = self._population.keys.get(who, who)
         app = self._rival if who == "rival" else self._app
-        return await ask(app, request.with_header("Authorization", f"Bearer {secret}"))
+        answer = await ask(app, request.with_header("Authorization", f"Bearer {secret}"))
+        return as_rest(answer) if request.path.startswith("/mcp") else answer
 
     def _leak(self, made: Attack, what: str) -> Leak:
         sent = made.request
@@ -180,7 +195,7 @@ class World:
         )
 
 
-def _service(book: Book) -> Any:
+def _service(book: Book, mount: McpMount) -> Any:
     keys = key_check.KeyCheck(book)
 
     async def authenticate(secret: str | None) -> Principal | None:
@@ -188,7 +203,7 @@ def _service(book: Book) -> Any:
             return None
         return _STRAY if secret == "stray" else await keys.principal_of(secret)
 
-    return make_app(book, _NO_LIMITS, authenticate=authenticate)
+    return make_app(book, _NO_LIMITS, authenticate=authenticate, mounts=[("", mount)])
 
 
 def _told(answer: Answer, names: Iterable[tuple[str, str]]) -> tuple[int, str, dict[str, str]]:

@@ -11,7 +11,9 @@ from typing import Any
 from unittest.mock import patch
 
 from memoranda.access import guard, key_check
+from memoranda.mcp_server import http_mount
 from memoranda.service import gate, sealed_cursors, v1_requests
+from proofs._service import judging
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,10 @@ MUTANTS = (
     _guard("role", "if principal.role < verb.role:", "if False:"),
     _guard("tenant", "if principal.tenant != self.book.tenant:", "if False:"),
     _guard("owner", "if not _opens(principal, owner):", "if False:"),
-    _guard("whole book", 'elif "owner" in given or not verb', "elif False and not verb"),
+    _guard("whole book", 'elif "owner" in given or not verb', "elif False and not verb", "whole"),
     _guard("view", 'if given.get("view") == "owner" and not is_person:', "if False:"),
-    _guard("export", "verb.name in _OF_THE_PERSON or any(", "any("),
-    _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False"),
+    _guard("export", "verb.name in _OF_THE_PERSON or any(", "any(", "whole"),
+    _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False", "whole"),
     _guard("agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"),
     _guard("agents of messages", "*_spoken_to(given)) if", ") if", "spoken"),
     _guard("names of agents", 'if verb.name.startswith("agents.") and "name" in given:', "if False:"),
@@ -88,6 +90,15 @@ MUTANTS = (
         "if hmac.compare_digest(whole[:_SEAL], _seal(principal, verb, owner, text)):",
         "if True:",
         (v1_requests, "open_cursor"),
+        ("paged",),
+    ),
+    Mutant(
+        "principal of MCP",
+        http_mount,
+        'Guard(self._book, principal, "mcp", self._audit)',
+        'Guard(self._book, type(principal)("root", principal.tenant, type(principal.role).ADMIN), "mcp")',
+        (judging, "McpMount"),
+        ("mcp",),
     ),
     Mutant(
         "end of keys",
