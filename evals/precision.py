@@ -61,7 +61,7 @@ def vectors(model: MiniLM, texts: Sequence[str]) -> Floats:
 
 
 def speeds(made: dict[Precision, MiniLM]) -> dict[Precision, dict[str, float]]:
-    """Return the median times of a question and of a passage, in rounds in which each precision has its turn."""
+    """Return the median times of a question and of a passage; the precisions take turns."""
     texts = [PASSAGE.format(number) for number in range(PASSAGES)]
     found: dict[Precision, dict[str, float]] = {name: {} for name in made}
     for name, model in made.items():

@@ -50,7 +50,7 @@ class Drawing:
         return name
 
     def constant(self, name: str, kind: int, values: list[int]) -> str:
-        """Add a number, or several, that stand in the graph itself, and return the name."""
+        """Store numbers in the graph itself, and return their name."""
         shape = [len(values)] if len(values) > 1 else []
         self.weights.append(helper.make_tensor(name, kind, shape, values))
         return name

@@ -32,7 +32,7 @@ def words_of(text: str) -> set[str]:
 
 
 def shared_words(question: ShapeQuestion) -> float:
-    """Return the share of a question's words that stand in the sentences which answer it."""
+    """Return the share of a question's words that its evidence contains."""
     asked = words_of(question.text)
     return len(asked & words_of(" ".join(question.quotes))) / max(1, len(asked))
 

@@ -45,7 +45,7 @@ class Domain:
 
 @dataclass(slots=True)
 class Item:
-    """A piece of text that has to stand in a turn of one session."""
+    """A required piece of text for a turn of one session."""
 
     source: str
     domain: str
