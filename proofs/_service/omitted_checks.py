@@ -62,7 +62,9 @@ MUTANTS = (
     _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False", "whole"),
     _guard("agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"),
     _guard("agents of messages", "*_spoken_to(given)) if", ") if", "spoken"),
-    _guard("names of agents", 'if verb.name.startswith("agents.") and "name" in given:', "if False:"),
+    _guard(
+        "names of agents", 'if verb.name.startswith("agents.") and "name" in given:', "if False:", "agent"
+    ),
     _guard("list of agents", "if agent.name in self.principal.agents]", "]", "agent"),
     _guard("groups", "if principal.groups is not None and not set(groups)", "if False and not set(groups)"),
     _guard("audience", "if names and allowed is not None and", "if False and", "audience"),
