@@ -221,7 +221,7 @@ class ShelfCache:
     def _chosen(
         self, deltas: Sequence[tuple[Shelf, ShelfDelta]], pick: Pick, unread: list[DataUnread]
     ) -> Sequence[UUID] | None:
-        """Bring the indexes up to date, pick in them, and return the ids to read; None if one has much to add.
+        """Bring the indexes up to date, pick in them, and return the ids to read; None if one loses something or gains much.
 
         Called in a worker thread of the engine.
         """
@@ -230,9 +230,10 @@ class ShelfCache:
             index = self._indexes.get(shelf.number)
             if index is None or delta.whole or delta.large or len(delta.rows) > _MANY_ROWS:
                 return None
-            index.apply(delta)
             if delta.gone:
-                self._forget_words()
+                # These passages may have been erased, and other caches are emptied on the event loop alone.
+                return None
+            index.apply(delta)
             shelves.append(index)
             states.append(index.state)
             if states[-1].mark != delta.mark:
