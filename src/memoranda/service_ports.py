@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from memoranda.model.beside.person_rows import AboutOwner
 from memoranda.model.beside.service_records import Appends, ReadLines, ReadNote, Restriction
 from memoranda.model.records import Owner
 
@@ -25,6 +26,9 @@ class ServiceRecords(Protocol):
 
     async def restrictions(self, owners: Sequence[Owner]) -> list[Restriction | None]:
         """Return the restriction of each owner, or None; all read at one moment."""
+
+    async def about_owner(self, owner: Owner) -> AboutOwner:
+        """Return everything that is stored about an owner: own rows, and what a whole erasure finds elsewhere; at one moment."""
 
     async def note_key_uses(self, uses: Mapping[UUID, datetime]) -> None:
         """Store uses of keys by the keys' ids; of each key the latest counts."""

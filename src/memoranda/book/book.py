@@ -365,13 +365,19 @@ class Book(
 
     # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def export(self, owner: str | Owner | None = None, *, masked: bool = False) -> AsyncIterator[str]:
+    def export(
+        self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
+    ) -> AsyncIterator[str]:
         """Yield the lines of an export of the book, or of one owner.
 
         With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be imported.
+        With ``everything`` the export of one owner also has what stands elsewhere about them: in keys and in the experience of
+        agents, who read their data, usage of models, a restriction, and when something was erased; an import skips that.
         """
         party = None if owner is None else as_owner(owner, self.tenant)
-        return self.transfer.export(party, masked=as_flag(masked, "masked"))
+        return self.transfer.export(
+            party, masked=as_flag(masked, "masked"), everything=as_flag(everything, "everything")
+        )
 
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None

@@ -214,9 +214,11 @@ class RemoteBook(Book):
         """Close the connections; the service goes on."""
         await self._link.transport.close()
 
-    async def export(self, owner: str | Owner | None = None, *, masked: bool = False) -> AsyncIterator[str]:
+    async def export(
+        self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
+    ) -> AsyncIterator[str]:
         """Yield the lines of an export; a broken connection raises StorageError."""
-        given = {"owner": owner, "masked": masked}
+        given = {"owner": owner, "masked": masked, "everything": everything}
         asked = request_of(BY_NAME["export"], {name: one for name, one in given.items() if one}, self.tenant)
         async for line in self._link.transport.lines(asked):
             yield line

@@ -165,6 +165,7 @@ IGNORED = {
     "erased": "it was forgotten, and cannot be added again",
     "empty": "it is empty, and replaces nothing",
     "sourceless": "its sources are not in this book",
+    "about": "it tells what others hold about the owner, and is no record of the owner's",
 }
 
 

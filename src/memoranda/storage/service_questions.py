@@ -37,6 +37,13 @@ class ReadPieces(Question[list[ReadPiece]]):
 
 
 @dataclass(frozen=True, slots=True)
+class ErasuresOf(Question[list[int]]):
+    """The moments at which the owner with this digest was erased as a whole, oldest first."""
+
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class PutRestrictions(Write):
     """Store restrictions; each replaces the one with the same digest."""
 

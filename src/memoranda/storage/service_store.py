@@ -8,11 +8,13 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from memoranda.model.beside.person_rows import AboutOwner
 from memoranda.model.beside.service_records import Appends, ReadLines, ReadNote, Restriction
 from memoranda.model.records import Owner
 from memoranda.storage.use_case import Deciding
 from memoranda.storage.use_cases import read_lines
 from memoranda.storage.use_cases import restriction_checks as checks
+from memoranda.storage.use_cases.person import about_owner
 
 A = TypeVar("A")
 
@@ -57,6 +59,9 @@ class ServiceStore(ABC):
 
     async def restrictions(self, owners: Sequence[Owner]) -> list[Restriction | None]:
         return await self.read(lambda: checks.restrictions(owners))
+
+    async def about_owner(self, owner: Owner) -> AboutOwner:
+        return await self.read(lambda: about_owner(owner), whole=True, long=True)
 
     async def note_key_uses(self, uses: Mapping[UUID, datetime]) -> None:
         await self.write(lambda: read_lines.note_key_uses(uses), repeatable=True)

@@ -223,12 +223,15 @@ class SyncBook(SyncPart):
         )
         return self._run(made)
 
-    def export(self, owner: str | Owner | None = None, *, masked: bool = False) -> Iterator[str]:
+    def export(
+        self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
+    ) -> Iterator[str]:
         """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop at once.
 
-        With ``masked`` it is for people to read: secrets are masked, and it cannot be imported.
+        With ``masked`` it is for people to read: secrets are masked, and it cannot be imported. With ``everything`` it also
+        has what stands elsewhere about the owner.
         """
-        return self._each(self.book.export(owner, masked=masked))
+        return self._each(self.book.export(owner, masked=masked, everything=everything))
 
     def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
         """Iterate over asynchronous lines, reading a batch at a time."""

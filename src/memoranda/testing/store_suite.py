@@ -25,6 +25,7 @@ from memoranda.testing.conformance.redaction import RedactionSuite
 from memoranda.testing.conformance.shelves import MarkSuite, NarrowingSuite, ShelfSuite
 from memoranda.testing.conformance.sources import AgeingSuite, GroundsSuite
 from memoranda.testing.conformance.stores.items import ItemSuite
+from memoranda.testing.conformance.stores.person import PersonSuite
 from memoranda.testing.conformance.stores.restrictions import RestrictionSuite, ServiceRowSuite
 from memoranda.testing.conformance.threads import ThreadSuite
 from memoranda.testing.conformance.undo import TakenBackSuite, UndoSuite
@@ -72,5 +73,6 @@ class StoreSuite(
     ItemSuite,
     RestrictionSuite,
     ServiceRowSuite,
+    PersonSuite,
 ):
     """All conformance tests of an engine."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,7 @@ from memoranda.book.admin.pending_threads import make_due
 from memoranda.book.forming_jobs import Forming
 from memoranda.door import Door, pack_terms
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
-from memoranda.model.book_rows import EntryPiece, Piece, PieceKind, StonePiece
+from memoranda.model.book_rows import EntryPiece, OwnerPieces, Piece, PieceKind, StonePiece
 from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
 from memoranda.model.query import Progress
@@ -98,8 +98,12 @@ class Transfer:
         self._tenant = tenant
         self._forming = forming
 
-    async def export(self, owner: Owner | None = None, *, masked: bool = False) -> AsyncIterator[str]:
+    async def export(
+        self, owner: Owner | None = None, *, masked: bool = False, everything: bool = False
+    ) -> AsyncIterator[str]:
         """Yield a book, or one owner's part of it, as JSON Lines; if it is ``masked``, for people to read only."""
+        if everything and owner is None:
+            raise InvalidInput("everything: name the owner whom the export is about", field="everything")
         if owner is not None and owner.tenant != self._tenant:
             raise NotAllowed(
                 f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"
@@ -111,18 +115,28 @@ class Transfer:
             yield json.dumps(export_format.book_line(await self._book()), ensure_ascii=False)
         exported = 0
         for party in [owner] if owner is not None else await self._engine.owners(self._tenant):
-            whole = await self._engine.owner_pieces(party)
+            found = await self._engine.about_owner(party) if everything else None
+            whole = await self._engine.owner_pieces(party) if found is None else found.own
             if whole is not None:
                 exported += 1
-                if masked:
-                    for line in export_format.owner_lines(whole, private=False, showing=masked_record):
-                        yield json.dumps(line, ensure_ascii=False)
-                    continue
-                era = str(UUID(bytes=whole.frame.era))
-                for line in export_format.owner_lines(whole, private=owner is None):
-                    digest = export_format.line_digest(secret, era, json.loads(json.dumps(line)))
-                    yield json.dumps({**line, export_format.DIGEST: digest}, ensure_ascii=False)
+                for line in self._part_lines(whole, secret, private=owner is None, masked=masked):
+                    yield line
+            if found is not None:
+                showing = masked_record if masked else export_format.unchanged
+                for about in export_format.about_lines(found, showing):
+                    yield json.dumps(about, ensure_ascii=False)
         yield json.dumps({"line": "last", "owners": exported})
+
+    def _part_lines(self, whole: OwnerPieces, secret: bytes, *, private: bool, masked: bool) -> Iterator[str]:
+        """Yield the lines of one owner's part; those of an export that can be imported have digests."""
+        if masked:
+            for line in export_format.owner_lines(whole, private=False, showing=masked_record):
+                yield json.dumps(line, ensure_ascii=False)
+            return
+        era = str(UUID(bytes=whole.frame.era))
+        for line in export_format.owner_lines(whole, private=private):
+            digest = export_format.line_digest(secret, era, json.loads(json.dumps(line)))
+            yield json.dumps({**line, export_format.DIGEST: digest}, ensure_ascii=False)
 
     async def _book(self) -> export_format.BookDump:
         """Return what belongs to no owner: the key of the digests, ended eras (lives of erased owners), and tombstones."""
@@ -215,6 +229,9 @@ class _Intake:
                     number,
                     f"the file should have {line.get('owners')} owners and has {self._parts}: export again",
                 )
+        elif line["line"] == export_format.ABOUT and self._part is None:
+            # It tells the person what else is stored about them; none of it is a record of theirs.
+            self.report.ignored["about"] += 1
         elif self._part is None:
             if not self._astray:
                 self._error(number, f"a line of kind {line['line']!r:.40} belongs to no owner: export again")

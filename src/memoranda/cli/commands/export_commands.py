@@ -38,20 +38,34 @@ from memoranda.model.records import PASSAGE_TYPES, Owner
     is_flag=True,
     help="Write masks in place of passwords, keys, card numbers and the like: for reading, not for import.",
 )
+@click.option(
+    "--everything",
+    is_flag=True,
+    help="Add what stands elsewhere about the owner: keys, experience, reads, usage, a restriction, erasures.",
+)
 def export_command(
-    session: Session, party: Owner | None, words: Sequence[str], output: Path | None, masked: bool
+    session: Session,
+    party: Owner | None,
+    words: Sequence[str],
+    output: Path | None,
+    masked: bool,
+    everything: bool,
 ) -> None:
     """Write the book, or one owner's part of it, as JSON Lines.
 
     The export of a whole book holds the secret under which the book keeps digests: guard it as you guard the book.
     """
-    session.run(_export(session, party, output, masked=masked))
+    session.run(_export(session, party, output, masked=masked, everything=everything))
 
 
-async def _export(session: Session, party: Owner | None, output: Path | None, *, masked: bool) -> None:
+async def _export(
+    session: Session, party: Owner | None, output: Path | None, *, masked: bool, everything: bool
+) -> None:
     async with session.reading() as book:
-        await _check_owner(book, party)
-        lines = book.export(party, masked=masked)
+        if not everything:
+            # Of an owner who was erased there is still when, and perhaps a restriction.
+            await _check_owner(book, party)
+        lines = book.export(party, masked=masked, everything=everything)
         if output is None:
             guarded = sys.stdout.isatty()
             async for line in lines:

@@ -29,6 +29,11 @@ def _reads(on: Session, question: s.ReadPieces) -> list[ReadPiece]:
     return sorted(found)[: question.limit]
 
 
+def _erasures(on: Session, question: s.ErasuresOf) -> list[int]:
+    ended = (era for era in on.tables.eras.values() if era.digest == question.digest)
+    return sorted(era.ended_at for era in ended if era.ended_at is not None)
+
+
 def _put_restrictions(on: Session, write: s.PutRestrictions) -> None:
     on.tables.restrictions.update((digest, (at, mode)) for digest, at, mode in write.rows)
 
@@ -56,6 +61,7 @@ ANSWERS: Answers = {
     s.RestrictionRows: _restrictions,
     s.KeyUseRows: _key_uses,
     s.ReadPieces: _reads,
+    s.ErasuresOf: _erasures,
 }
 WRITES: Writes = {
     s.PutRestrictions: _put_restrictions,

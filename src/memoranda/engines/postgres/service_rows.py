@@ -37,6 +37,10 @@ async def _reads(on: Session, question: s.ReadPieces) -> list[ReadPiece]:
     return [ReadPiece(*row) for row in rows]
 
 
+async def _erasures(on: Session, question: s.ErasuresOf) -> list[int]:
+    return [at for (at,) in await on.all("erasures_of", question.digest)]
+
+
 async def _put_restrictions(on: Session, write: s.PutRestrictions) -> None:
     if write.rows:
         await on.run("put_restrictions", *map(list, zip(*write.rows, strict=True)))
@@ -65,6 +69,7 @@ ANSWERS: Answers = {
     s.RestrictionRows: _restrictions,
     s.KeyUseRows: _key_uses,
     s.ReadPieces: _reads,
+    s.ErasuresOf: _erasures,
 }
 WRITES: Writes = {
     s.PutRestrictions: _put_restrictions,

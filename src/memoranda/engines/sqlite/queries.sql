@@ -787,6 +787,9 @@ WHERE (at, id) > (:at, :id) AND tenant = :tenant ORDER BY at, id LIMIT :limit
 SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit
 WHERE owner = :owner AND (at, id) > (:at, :id) AND tenant = :tenant ORDER BY at, id LIMIT :limit
 
+-- name: erasures_of
+SELECT erased_at FROM owners WHERE digest = ? AND erased_at IS NOT NULL ORDER BY erased_at
+
 -- name: read_pieces
 SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit WHERE (at, id) > (?, ?) ORDER BY at, id LIMIT ?
 

@@ -34,6 +34,10 @@ def _reads(on: Session, question: s.ReadPieces) -> list[ReadPiece]:
     return [ReadPiece(*row) for row in rows]
 
 
+def _erasures(on: Session, question: s.ErasuresOf) -> list[int]:
+    return [at for (at,) in on.all("erasures_of", question.digest)]
+
+
 def _put_restrictions(on: Session, write: s.PutRestrictions) -> None:
     for row in write.rows:
         on.run("put_restriction", *row)
@@ -62,6 +66,7 @@ ANSWERS: Answers = {
     s.RestrictionRows: _restrictions,
     s.KeyUseRows: _key_uses,
     s.ReadPieces: _reads,
+    s.ErasuresOf: _erasures,
 }
 WRITES: Writes = {
     s.PutRestrictions: _put_restrictions,

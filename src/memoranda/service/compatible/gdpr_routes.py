@@ -72,7 +72,7 @@ async def erase(request: Request) -> Response:
     **described("export_user", answers={200: _EXPORT}, path=_USER, failure=_FAILURE),
 )
 async def export(request: Request) -> Response:
-    """Export everything of a user: the entries of their memory, and every record in the form of an export."""
+    """Export everything of a user: their entries, and the lines of an export with what others hold about them."""
     guard, user = guard_of(request), request.path_params["userId"]
     head = {
         "userId": user,
@@ -80,7 +80,7 @@ async def export(request: Request) -> Response:
         "memories": await list_entries(guard, user),
     }
     return StreamingResponse(
-        _streamed(head, guard.stream("export", owner=user)), media_type="application/json"
+        _streamed(head, guard.stream("export", owner=user, everything=True)), media_type="application/json"
     )
 
 

@@ -39,13 +39,14 @@ def owner_lines(
     With ``private`` they hold the digests of operations, which only a book with the same key understands.
     """
     counts: Counter[str] = Counter()
-    for line in _owner_lines(whole, private, showing or _unchanged):
+    for line in _owner_lines(whole, private, showing or unchanged):
         counts[line["line"]] += 1
         yield line
     yield {"line": "end", "counts": dict(sorted(counts.items()))}
 
 
-def _unchanged(record: Record) -> Record:
+def unchanged(record: Record) -> Record:
+    """Return the record itself: an export that masks nothing."""
     return record
 
 
@@ -148,7 +149,7 @@ def _record_lines(
 
 
 def _version_line(kind: str, record: Record, position: int) -> dict[str, Any]:
-    return {"line": kind, "position": position, "record": _portable(record)}
+    return {"line": kind, "position": position, "record": portable(record)}
 
 
 def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
@@ -184,7 +185,7 @@ def book_line(book: BookDump) -> dict[str, Any]:
     }
 
 
-def _portable(record: Record) -> dict[str, Any]:
+def portable(record: Record) -> dict[str, Any]:
     """Return a record as a JSON-ready object for a line of an export."""
     body: dict[str, Any] = json.loads(record.model_dump_json(exclude={"owner"}, exclude_defaults=True))
     body["id"] = str(record.id)

@@ -1,0 +1,94 @@
+"""Conformance tests of what a book finds about one owner: the same records that a whole erasure takes or strips."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from memoranda.model.beside.person_rows import AboutOwner
+from memoranda.model.beside.service_records import Appends, ReadNote
+from memoranda.model.changes import AddExperience, PutNamed
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.profiles import Key
+from memoranda.model.records import Owner, OwnerKind
+from memoranda.model.values import new_id
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, BEN, GUIDE, START, Pen, a_line
+from memoranda.testing.conformance.background.formation import started_call
+from memoranda.testing.suite import Suite
+
+TENANT = Owner(kind=OwnerKind.TENANT, id="default")
+
+
+async def _told(engine: Engine) -> dict[str, UUID]:
+    """Store records of others about Ann, and others that are not."""
+    ann, ben = Pen(engine), Pen(engine, BEN)
+    tea, rum = await ann.remember("likes tea"), await ben.remember("likes rum")
+    agent, tenant = Pen(engine, GUIDE), Pen(engine, TENANT)
+    lines = {
+        "shared": a_line(GUIDE, "be brief", [(ANN, tea), (BEN, rum)]),
+        "open": a_line(GUIDE, "be blunt", [(ANN, tea), (BEN, rum)], guarded=False),
+        "alone": a_line(GUIDE, "serve tea", [(ANN, tea)]),
+        "of_ben": a_line(GUIDE, "serve rum", [(BEN, rum)]),
+    }
+    await agent.write(*map(AddExperience, lines.values()))
+    keys = {
+        "hers": Key(id=new_id(), owner=TENANT, name="hers", digest="0" * 64, person="ann", owners=("ann", "ben")),
+        "both": Key(id=new_id(), owner=TENANT, name="both", digest="1" * 64, owners=("ann", "ben")),
+        "bens": Key(id=new_id(), owner=TENANT, name="bens", digest="2" * 64, owners=("ben",)),
+    }  # fmt: skip
+    await tenant.write(*map(PutNamed, keys.values()))
+    await engine.note_key_uses({keys["hers"].id: START, keys["bens"].id: START})
+    await engine.note_spent(started_call())
+    await engine.note_spent(started_call(BEN))
+    await engine.note_reads(
+        [ReadNote(START, "default", one, "app", "recall", "rest") for one in (ANN, BEN, None)]
+    )
+    await engine.restrict(ANN, Appends.KEEP_UNREAD, START)
+    return {name: one.id for name, one in (lines | keys).items()}
+
+
+def _beside(found: AboutOwner) -> tuple[int, int, bool, int]:
+    return len(found.held), len(found.reads), found.restriction is not None, len(found.spent)
+
+
+class PersonSuite(Suite):
+    """Tests of everything that is stored about one owner."""
+
+    async def test_what_is_found_about_an_owner_is_what_their_whole_erasure_changes(
+        self, engine: Engine
+    ) -> None:
+        ids = await _told(engine)
+        found = await engine.about_owner(ANN)
+        held = {one.record.id: one for one in found.held}
+        receipt = await Pen(engine).erase_all()
+        assert found.own is not None
+        own = {UUID(bytes=piece.key) for piece in found.own.records}
+        assert {id for id, one in held.items() if one.goes} == set(receipt.ids) - own
+        assert {id for id, one in held.items() if not one.goes} == set(receipt.kept)
+        assert held.keys() == {ids[name] for name in ("shared", "open", "alone", "hers", "both")}
+        assert _beside(found) == (5, 1, True, 1) and found.erased == ()
+        assert found.key_uses == {ids["hers"]: START}
+
+    async def test_what_is_found_about_an_owner_names_nobody_else(self, engine: Engine) -> None:
+        ids = await _told(engine)
+        held = {one.record.id: one for one in (await engine.about_owner(ANN)).held}
+        assert not any("ben" in one.record.model_dump_json(exclude={"owner"}) for one in held.values())
+        lines = {name: held[ids[name]] for name in ("shared", "open", "alone")}
+        for one in lines.values():
+            assert isinstance(one.record, ExperienceLine)
+            assert [part.owner for part in one.record.evidence] == [ANN]
+        # The line that never passed the privacy check may tell of the other.
+        assert [name for name, one in lines.items() if "line" in one.left_out] == ["open"]
+        assert "digest" in held[ids["hers"]].left_out
+
+    async def test_after_a_whole_erasure_only_what_survives_it_is_found(self, engine: Engine) -> None:
+        await _told(engine)
+        pen = Pen(engine)
+        await pen.erase_all()
+        found = await engine.about_owner(ANN)
+        assert found.own is None and _beside(found) == (0, 1, True, 0)
+        assert found.erased == (pen.now,)
+        assert (await engine.about_owner(BEN)).erased == ()
+        await engine.drop_reads("default", pen.now)
+        await engine.unrestrict(ANN, START)
+        assert _beside(await engine.about_owner(ANN)) == (0, 0, False, 0)
