@@ -195,6 +195,7 @@ OFF_THE_PATH: dict[str, str] = {
     "visible_shelves: x.digest = o.digest": _RESTRICTED,
     **dict.fromkeys(("key_uses_of", "reads_of_tenant", "reads_of_owner", "drop_reads"), _NOTED),
     **{f"{name}: x.digest = p.digest": _RESTRICTED for name in ("lacking", "due_job", "stale_terms")},
+    "erasures_of": "only an export of everything about one person asks it; every engine's suite erases one of two owners",
     "version_of": "asked only for records that a line of the owner's own ledger names",
     "last_user_turn": _TURN,
     "version_of: r.owner = :owner": "undo asks for earlier versions only",

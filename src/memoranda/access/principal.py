@@ -8,6 +8,7 @@ from typing import Self
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
+from memoranda.model.beside.service_records import LOCAL
 
 
 class Role(IntEnum):
@@ -52,4 +53,4 @@ class Principal:
 
 def local_admin(tenant: str) -> Principal:
     """Return the principal of a program on the same machine, where no key is asked for."""
-    return Principal("local", tenant, Role.ADMIN, binding="local")
+    return Principal(LOCAL, tenant, Role.ADMIN, binding="local")

@@ -12,7 +12,7 @@ from typing import Self
 from memoranda.access.principal import Principal
 from memoranda.book import Book
 from memoranda.errors import MemorandaError
-from memoranda.model.beside.service_records import ReadNote
+from memoranda.model.beside.service_records import SELF, ReadNote
 from memoranda.model.records import Owner, OwnerKind
 
 _log = logging.getLogger("memoranda.access")
@@ -23,8 +23,6 @@ BATCH_SECONDS = 0.5
 MOST_WAITING = 100_000
 #: Lines that are past their days are deleted when the service starts, and then so often.
 _RETENTION_SECONDS = 3600.0
-#: The name that is noted of persons who read what is theirs with a token, which has no name but theirs.
-SELF = "the person"
 
 #: Everything of a line but its time.
 _What = tuple[str, Owner, str, str]

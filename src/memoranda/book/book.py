@@ -371,13 +371,14 @@ class Book(
         """Yield the lines of an export of the book, or of one owner.
 
         With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be imported.
-        With ``everything`` the export of one owner also has what stands elsewhere about them: in keys and in the experience of
-        agents, who read their data, usage of models, a restriction, and when something was erased; an import skips that.
+        With ``everything`` the export of one owner also tells what is stored elsewhere about them: records of agents and keys,
+        a restriction, who read their data, usage of models, and when something was erased. An import skips these lines.
         """
         party = None if owner is None else as_owner(owner, self.tenant)
-        return self.transfer.export(
-            party, masked=as_flag(masked, "masked"), everything=as_flag(everything, "everything")
-        )
+        whole = as_flag(everything, "everything")
+        if whole and party is None:
+            raise InvalidInput("everything: name the owner whom the export is about", field="everything")
+        return self.transfer.export(party, masked=as_flag(masked, "masked"), everything=whole)
 
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None

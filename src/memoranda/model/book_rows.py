@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import Conflict, Erased, Moved, UnfinishedCopy
-from memoranda.model.beside.service_records import KeyUseRow, RestrictionRow
 from memoranda.model.changes import FOLLOW
 
 #: Kinds of the book's own jobs that concern one engine's files or tables; they are not copied.
@@ -20,6 +19,10 @@ OWN_UPKEEP = ("note", "rewrite", "scrub", FOLLOW)
 
 #: An audience as it is stored: its kind, its agent or an empty text, its groups as JSON.
 Readers: TypeAlias = tuple[str, str, str]
+#: The digest of an owner, the moment in microseconds, and the text of ``Appends``.
+RestrictionRow: TypeAlias = tuple[bytes, int, str]
+#: The id of a key, and its last use in microseconds.
+KeyUseRow: TypeAlias = tuple[bytes, int]
 #: The readers of a damaged record or version that stands on no shelf of its owner, as an engine answers.
 NOWHERE: Any = (None, None, None)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memoranda.model.beside.service_records import KeyUseRow, RestrictionRow
-from memoranda.model.book_rows import ReadPiece
+from memoranda.model.book_rows import KeyUseRow, ReadPiece, RestrictionRow
 from memoranda.storage.use_case import Question, Write
 
 

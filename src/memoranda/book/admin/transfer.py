@@ -102,8 +102,6 @@ class Transfer:
         self, owner: Owner | None = None, *, masked: bool = False, everything: bool = False
     ) -> AsyncIterator[str]:
         """Yield a book, or one owner's part of it, as JSON Lines; if it is ``masked``, for people to read only."""
-        if everything and owner is None:
-            raise InvalidInput("everything: name the owner whom the export is about", field="everything")
         if owner is not None and owner.tenant != self._tenant:
             raise NotAllowed(
                 f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memoranda.engines.inmemory.tables import Answers, Session, Writes
-from memoranda.model.beside.service_records import KeyUseRow, RestrictionRow
-from memoranda.model.book_rows import ReadPiece
+from memoranda.model.book_rows import KeyUseRow, ReadPiece, RestrictionRow
 from memoranda.storage import service_questions as s
 
 

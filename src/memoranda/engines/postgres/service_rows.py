@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoranda.engines.postgres.server.session import Answers, Session, Writes
-from memoranda.model.beside.service_records import KeyUseRow, RestrictionRow
-from memoranda.model.book_rows import ReadPiece
+from memoranda.model.book_rows import KeyUseRow, ReadPiece, RestrictionRow
 from memoranda.storage import service_questions as s
 
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.model.records import Owner
+
+#: The name that is noted of persons who read what is theirs with a token, which has no name but theirs.
+SELF = "the person"
+#: The name that is noted of programs on the book's own machine.
+LOCAL = "local"
 
 
 class Appends(StrEnum):
@@ -68,9 +73,3 @@ class ReadLines(NamedTuple):
 
     lines: tuple[ReadLine, ...]
     cursor: str | None
-
-
-#: The digest of an owner, the moment in microseconds, and the text of ``Appends``.
-RestrictionRow: TypeAlias = tuple[bytes, int, str]
-#: The id of a key, and its last use in microseconds.
-KeyUseRow: TypeAlias = tuple[bytes, int]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from uuid import UUID
+
 from memoranda.model.beside.person_rows import AboutOwner, Holding
-from memoranda.model.beside.service_records import ReadLine
+from memoranda.model.beside.service_records import LOCAL, SELF, ReadLine
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.language_models import Spent, SpentFilter
+from memoranda.model.language_models import SpentFilter
 from memoranda.model.profiles import Key
 from memoranda.model.records import WHOLE, Owner, OwnerKind, Record
 from memoranda.model.values import moment, owner_digest
@@ -28,7 +32,12 @@ _ALWAYS = frozenset({"id", "version", "recorded_at"})
 def about_owner(owner: Owner) -> Deciding[AboutOwner]:
     """Return everything that is stored about an owner; records of others are those that the owner's erasure changes."""
     own = yield from owner_pieces(owner)
-    held = () if own is None else (yield from _held(owner))
+    tenant = Owner(tenant=owner.tenant, kind=OwnerKind.TENANT, id=owner.tenant)
+    # A key may name an owner who has no records.
+    yield from ask(FindOwner(tenant if own is None else owner))
+    records = {} if own is None else {record.id: record for record in (yield from ask(AllRecords()))}
+    others = yield from ask(OtherHolders())
+    held = yield from _held(owner, records, others)
     keys = [one.record.id for one in held if isinstance(one.record, Key)]
     digest = owner_digest((yield from ask(Secret())), owner.parts)
     return AboutOwner(
@@ -36,65 +45,68 @@ def about_owner(owner: Owner) -> Deciding[AboutOwner]:
         held,
         (yield from key_uses(keys)) if keys else {},
         (yield from restriction(owner)),
-        (yield from _reads(owner)),
-        () if own is None else (yield from _spent(owner)),
+        (yield from _reads(owner, others)),
+        tuple((yield from list_spent(owner.tenant, SpentFilter(owner=owner)))),
         tuple(moment(at) for at in (yield from ask(ErasuresOf(digest)))),
     )
 
 
-def _held(owner: Owner) -> Deciding[tuple[Holding, ...]]:
-    yield from ask(FindOwner(owner))
-    records = {record.id: record for record in (yield from ask(AllRecords()))}
+def _held(
+    owner: Owner, records: dict[UUID, Record], others: Sequence[Record]
+) -> Deciding[tuple[Holding, ...]]:
     plan = yield from plan_whole_erasure(owner, WHOLE, records)
     # A record that stays is planned without its part about the owner, so it is read as it stands.
-    standing = {record.id: record for record in (yield from ask(OtherHolders()))}
+    standing = {record.id: record for record in others}
     found = [
-        _holding(standing.get(id, record), owner, goes=id in plan.doomed)
+        _holding(standing.get(id, record), owner, records, goes=id in plan.doomed)
         for id, record in {**plan.stripped, **plan.doomed}.items()
         if record.owner != owner and not isinstance(record, Damaged)
     ]
     return tuple(sorted(found, key=lambda one: (one.record.owner.parts, one.record.id)))
 
 
-def _holding(record: Record, owner: Owner, *, goes: bool) -> Holding:
+def _holding(record: Record, owner: Owner, own: Container[UUID], *, goes: bool) -> Holding:
     """Return the part of another owner's record that is about this owner."""
     if isinstance(record, ExperienceLine):
         others = [part for part in record.evidence if part.owner != owner]
-        # A line that did not pass the privacy check for others may tell of them.
-        open_ = record.approved_at is not None or all(part.guarded_at is not None for part in others)
-        return Holding(record.shown_to(owner), goes, frozenset() if open_ else frozenset({"line", "reason"}))
+        # A line that did not pass the privacy check for others may tell of them, approved or not; no check reads the reason.
+        checked = all(part.guarded_at is not None for part in others)
+        left_out = () if not others else ("reason",) if checked else ("line", "reason")
+        return Holding(record.shown_to(owner), goes, frozenset(left_out))
     if isinstance(record, Key):
-        return Holding(_key_of(record, owner), goes, frozenset({"digest"}))
-    # A record that keeps other sources tells of others, too.
-    return Holding(record, goes, frozenset() if goes else frozenset(type(record).model_fields) - _ALWAYS)
+        return Holding(*_key_of(record, owner, goes=goes))
+    sources = record.rests_on()
+    # A record that has other sources, too, may tell of others.
+    alone = goes and bool(sources) and all(source in own for source in sources)
+    return Holding(record, goes, frozenset() if alone else frozenset(type(record).model_fields) - _ALWAYS)
 
 
-def _key_of(key: Key, owner: Owner) -> Key:
-    """Return a key without the names of other users and groups."""
-    user, group = owner.kind is OwnerKind.USER, owner.kind is OwnerKind.GROUP
-    changed: Key = key.changed(
-        opens=key.opens if key.opens == owner else None,
-        owners=_only(key.owners, owner.id, of_kind=user),
-        groups=_only(key.groups, owner.id, of_kind=group),
-        person=key.person if user and key.person == owner.id else None,
-    )
-    return changed
+def _key_of(key: Key, owner: Owner, *, goes: bool) -> tuple[Key, bool, frozenset[str]]:
+    """Return a key that lists no other owner, and the fields that would name others."""
+    lists, beside = ("owners", "groups") if owner.kind is OwnerKind.USER else ("groups", "owners")
+    listed = getattr(key, lists)
+    shown: Key = key.changed(**{lists: listed and tuple(one for one in listed if one == owner.id)})
+    left_out = {"digest", beside} | ({"opens"} if key.opens != owner else set())
+    if not _is_own(key, owner):
+        left_out |= {"name", "person"}
+    return shown, goes, frozenset(left_out)
 
 
-def _only(names: tuple[str, ...] | None, name: str, *, of_kind: bool) -> tuple[str, ...] | None:
-    return None if names is None else tuple(one for one in names if of_kind and one == name)
+def _is_own(key: Key, owner: Owner) -> bool:
+    """Return True if no other person holds a key: its name may be that person's."""
+    return key.person is None or (owner.kind is OwnerKind.USER and owner.id == key.person)
 
 
-def _reads(owner: Owner) -> Deciding[tuple[ReadLine, ...]]:
+def _reads(owner: Owner, others: Sequence[Record]) -> Deciding[tuple[ReadLine, ...]]:
+    """Return the lines about reads of an owner; the name of another person who read is empty."""
+    keys = [record for record in others if isinstance(record, Key)]
+    named = {key.name for key in keys if _is_own(key, owner)} | {SELF, LOCAL}
+    named -= {key.name for key in keys if not _is_own(key, owner)}
     found: list[ReadLine] = []
     cursor: str | None = None
     while True:
         page = yield from reads(owner.tenant, owner, None, _PAGE, cursor)
-        found += page.lines
+        found += (one if one.principal in named else replace(one, principal="") for one in page.lines)
         cursor = page.cursor
         if cursor is None:
             return tuple(found)
-
-
-def _spent(owner: Owner) -> Deciding[tuple[Spent, ...]]:
-    return tuple((yield from list_spent(owner.tenant, SpentFilter(owner=owner))))

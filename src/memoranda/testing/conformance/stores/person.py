@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from memoranda.model.beside.person_rows import AboutOwner
-from memoranda.model.beside.service_records import Appends, ReadNote
+from memoranda.model.beside.service_records import LOCAL, SELF, Appends, ReadNote
 from memoranda.model.changes import AddExperience, PutNamed
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.profiles import Key
@@ -34,14 +34,19 @@ async def _told(engine: Engine) -> dict[str, UUID]:
     keys = {
         "hers": Key(id=new_id(), owner=TENANT, name="hers", digest="0" * 64, person="ann", owners=("ann", "ben")),
         "both": Key(id=new_id(), owner=TENANT, name="both", digest="1" * 64, owners=("ann", "ben")),
-        "bens": Key(id=new_id(), owner=TENANT, name="bens", digest="2" * 64, owners=("ben",)),
+        "ward": Key(id=new_id(), owner=TENANT, name="ben", digest="2" * 64, person="ben", owners=("ann",)),
+        "bens": Key(id=new_id(), owner=TENANT, name="bens", digest="3" * 64, owners=("ben",), person="ben"),
     }  # fmt: skip
     await tenant.write(*map(PutNamed, keys.values()))
     await engine.note_key_uses({keys["hers"].id: START, keys["bens"].id: START})
     await engine.note_spent(started_call())
     await engine.note_spent(started_call(BEN))
     await engine.note_reads(
-        [ReadNote(START, "default", one, "app", "recall", "rest") for one in (ANN, BEN, None)]
+        [
+            ReadNote(START, "default", one, by, "recall", "rest")
+            for one in (ANN, BEN, None)
+            for by in ("hers", "ben", "bens", "carl", SELF, LOCAL)
+        ]
     )
     await engine.restrict(ANN, Appends.KEEP_UNREAD, START)
     return {name: one.id for name, one in (lines | keys).items()}
@@ -65,14 +70,16 @@ class PersonSuite(Suite):
         own = {UUID(bytes=piece.key) for piece in found.own.records}
         assert {id for id, one in held.items() if one.goes} == set(receipt.ids) - own
         assert {id for id, one in held.items() if not one.goes} == set(receipt.kept)
-        assert held.keys() == {ids[name] for name in ("shared", "open", "alone", "hers", "both")}
-        assert _beside(found) == (5, 1, True, 1) and found.erased == ()
+        assert held.keys() == {ids[name] for name in ("shared", "open", "alone", "hers", "both", "ward")}
+        assert _beside(found) == (6, 6, True, 1) and found.erased == ()
         assert found.key_uses == {ids["hers"]: START}
 
     async def test_what_is_found_about_an_owner_names_nobody_else(self, engine: Engine) -> None:
         ids = await _told(engine)
-        held = {one.record.id: one for one in (await engine.about_owner(ANN)).held}
-        assert not any("ben" in one.record.model_dump_json(exclude={"owner"}) for one in held.values())
+        found = await engine.about_owner(ANN)
+        held = {one.record.id: one for one in found.held}
+        for one in held.values():
+            assert "ben" not in one.record.model_dump_json(exclude={"owner", *one.left_out})
         lines = {name: held[ids[name]] for name in ("shared", "open", "alone")}
         for one in lines.values():
             assert isinstance(one.record, ExperienceLine)
@@ -80,15 +87,19 @@ class PersonSuite(Suite):
         # The line that never passed the privacy check may tell of the other.
         assert [name for name, one in lines.items() if "line" in one.left_out] == ["open"]
         assert "digest" in held[ids["hers"]].left_out
+        assert sorted(one.principal for one in found.reads) == ["", "", "", "hers", LOCAL, SELF]
 
     async def test_after_a_whole_erasure_only_what_survives_it_is_found(self, engine: Engine) -> None:
         await _told(engine)
         pen = Pen(engine)
         await pen.erase_all()
         found = await engine.about_owner(ANN)
-        assert found.own is None and _beside(found) == (0, 1, True, 0)
+        assert found.own is None and _beside(found) == (0, 6, True, 0)
         assert found.erased == (pen.now,)
         assert (await engine.about_owner(BEN)).erased == ()
+        again = Key(id=new_id(), owner=TENANT, name="again", digest="4" * 64, person="ann")
+        await Pen(engine, TENANT).write(PutNamed(again))
+        assert [one.record.id for one in (await engine.about_owner(ANN)).held] == [again.id]
         await engine.drop_reads("default", pen.now)
         await engine.unrestrict(ANN, START)
-        assert _beside(await engine.about_owner(ANN)) == (0, 0, False, 0)
+        assert _beside(await engine.about_owner(ANN)) == (1, 0, False, 0)

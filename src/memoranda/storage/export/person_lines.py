@@ -1,4 +1,4 @@
-"""Writes the lines of an export about one person that stand beside the person's own records; an import skips them."""
+"""Lines of an export about one person, beside the person's own records; an import skips them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _lines(found: AboutOwner, showing: Showing) -> Iterator[tuple[str, dict[str,
         restriction = found.restriction
         yield "restriction", {"at": restriction.at.isoformat(), "appends": restriction.appends.value}
     for read in found.reads:
-        names = {"by": read.principal, "verb": read.verb, "surface": read.surface}
+        names = {"by": read.principal or None, "verb": read.verb, "surface": read.surface}
         yield "read", {"at": read.at.isoformat(), **names}
     for spent in found.spent:
         yield "usage", spent.model_dump(mode="json", exclude={"tenant", "owner"})
