@@ -36,6 +36,7 @@ _NEEDS_NO_FIXTURE = (
     "caching",
     "server-sse-multiple-streams",
     "tools-call-error",
+    "http-header-validation",
 )
 #: The scenarios that the frozen list of the revision scores.
 _SCORED = 37

@@ -99,6 +99,63 @@ async def test_without_a_key_and_beside_its_address_there_is_nothing(book):
             assert (refused.status_code, "/mcp?owner=" in refused.json()["detail"]) == (422, True)
 
 
+_LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+_OLD, _NEW = "2025-11-25", "2026-07-28"
+
+
+async def posted(service, accepted, version=_OLD, **more):
+    """Return the answer to a list of tools, asked by a client that accepts these forms."""
+    envelope = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    headers = {
+        "Authorization": "Bearer key-of-ann",
+        "Accept": accepted,
+        "MCP-Protocol-Version": version,
+        "Mcp-Method": "tools/list",
+    }
+    transport = httpx2.ASGITransport(app=service, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        body = {**_LIST, "params": {"_meta": envelope}}
+        return await http.post("/mcp", json=body, headers={**headers, **more})
+
+
+@pytest.mark.parametrize("version", [_OLD, _NEW])
+@pytest.mark.parametrize(
+    "accepted", ["*/*", "application/json, text/event-stream", "text/*, application/json;q=0.9"]
+)
+async def test_a_client_that_accepts_both_forms_of_an_answer_gets_one(book, accepted, version):
+    async with serving(book) as service:
+        answer = await posted(service, accepted, version)
+    assert (answer.status_code, "remember" in answer.text) == (200, True)
+
+
+@pytest.mark.parametrize("version", [_OLD, _NEW])
+@pytest.mark.parametrize("accepted", ["application/json", "text/event-stream", "text/*", ""])
+async def test_a_client_that_accepts_only_one_form_is_told_both(book, accepted, version):
+    async with serving(book) as service:
+        refused = await posted(service, accepted, version)
+    assert (refused.status_code, refused.headers["content-type"]) == (406, "application/problem+json")
+    assert refused.json()["code"] == "accept"
+    assert "send Accept: application/json, text/event-stream" in refused.json()["detail"]
+
+
+async def test_nothing_but_post_is_answered(book):
+    async with serving(book) as service:
+        transport = httpx2.ASGITransport(app=service, raise_app_exceptions=False)
+        headers = {"Authorization": "Bearer key-of-ann", "Accept": "text/event-stream"}
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            refused = await http.get("/mcp", headers=headers)
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+
+
+async def test_spaces_around_a_header_are_no_part_of_its_value(book):
+    async with serving(book) as service:
+        answer = await posted(service, "*/*", _NEW, **{"Mcp-Method": "  tools/list  "})
+    assert answer.status_code == 200
+
+
 def test_a_connection_is_about_what_its_credential_opens():
     ann = Principal("k", "default", Role.EDITOR, frozenset({"ann"}), frozenset({"bot"}), frozenset({"shop"}))
     assert whose_of(ann, "") == whose_of(ann, "owner=ann&agent=bot&group=shop")

@@ -9,8 +9,10 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from mcp.server import MCPServer
+from mcp.server.streamable_http import check_accept_headers
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memoranda.access.guard import Audit, Guard
@@ -52,13 +54,20 @@ class McpMount:
         is_admin = path == "/mcp/admin"
         if path != "/mcp" and not is_admin:
             raise HTTPException(404)
+        _refuse_unanswerable(Request(scope))
         principal: Principal = scope["state"]["principal"]
         whose = whose_of(principal, scope["query_string"].decode("latin-1"), is_admin=is_admin)
         asker = Asker(Guard(self._book, principal, "mcp", self._audit), whose)
         token = _ASKER.set(asker)
         try:
             app = self._admin_app if is_admin else self._core_app
-            await app({**scope, "path": "/mcp", "raw_path": b"/mcp", "root_path": ""}, receive, send)
+            # The parser of requests leaves spaces around a value; the application compares values with the body.
+            headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+            await app(
+                {**scope, "headers": headers, "path": "/mcp", "raw_path": b"/mcp", "root_path": ""},
+                receive,
+                send,
+            )
         finally:
             _ASKER.reset(token)
 
@@ -80,6 +89,17 @@ def whose_of(principal: Principal, query: str, *, is_admin: bool = False) -> Who
     groups = tuple(dict.fromkeys(given.get("group", sorted(principal.groups or ()))))
     agent = given.get("agent", [_only(principal.agents) or AGENT])[-1]
     return Whose(owner, agent or AGENT, groups, given.get("audience", [None])[-1])
+
+
+def _refuse_unanswerable(request: Request) -> None:
+    """Raise HTTPException for a request whose client would not take the answer, or that has none."""
+    if request.method != "POST":
+        # A stream that a client opens by GET would stay empty: requests know nothing of each other here.
+        raise HTTPException(405, "this path takes POST", {"Allow": "POST"})
+    if not all(check_accept_headers(request)):
+        raise HTTPException(
+            406, "Accept: an answer is JSON or a stream; send Accept: application/json, text/event-stream"
+        )
 
 
 def _only(names: frozenset[str] | None) -> str | None:

@@ -157,7 +157,7 @@ def _add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused_by_routing(request: Request, exc: Exception) -> Response:
         assert isinstance(exc, HTTPException)
-        codes = {404: "not_found", 405: "method"}
+        codes = {404: "not_found", 405: "method", 406: "accept"}
         headers = dict(exc.headers or {})
         if exc.status_code == 405 and (methods := _methods_at(app, request.url.path)):
             # The routing names the methods of one route, and a path may have several.
