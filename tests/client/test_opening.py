@@ -29,6 +29,21 @@ async def test_an_application_moves_to_a_service_by_its_address(own_book):
         assert lines == [line async for line in own_book.export("ann")]
 
 
+async def test_everything_about_a_person_comes_over_the_network_as_it_is(own_book):
+    tea = (await own_book.remember("ann", "likes tea")).id
+    await own_book.experience.add("guide", "heuristics", "Serve tea", evidence={"ann": [tea]})
+    await own_book.restrict("ann")
+    async with served(own_book) as address, memoranda.open(address) as book:
+        told = [line async for line in own_book.export("ann", everything=True)]
+        assert sum('"line": "about"' in line for line in told) == 2
+        assert [line async for line in book.export("ann", everything=True)] == told
+        with pytest.raises(InvalidInput, match="everything: name the owner"):
+            [line async for line in book.export(everything=True)]
+        async with memoranda.open("memory://") as other, served(other) as elsewhere:
+            async with memoranda.open(elsewhere) as there:
+                assert (await there.import_(told)).ignored == {"about": 2}
+
+
 def test_a_program_without_an_event_loop_moves_in_the_same_way(tmp_path):
     with memoranda.open_sync(tmp_path / "book.db", worker=False) as own, Served(own) as address:
         with memoranda.open_sync(address) as book:
