@@ -39,9 +39,8 @@ async def test_everything_about_a_person_comes_over_the_network_as_it_is(own_boo
         assert [line async for line in book.export("ann", everything=True)] == told
         with pytest.raises(InvalidInput, match="everything: name the owner"):
             [line async for line in book.export(everything=True)]
-        async with memoranda.open("memory://") as other, served(other) as elsewhere:
-            async with memoranda.open(elsewhere) as there:
-                assert (await there.import_(told)).ignored == {"about": 2}
+        async with memoranda.open("memory://") as other, served(other) as where, memoranda.open(where) as new:
+            assert (await new.import_(told)).ignored == {"about": 2}
 
 
 def test_a_program_without_an_event_loop_moves_in_the_same_way(tmp_path):

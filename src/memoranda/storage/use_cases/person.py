@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -58,14 +58,14 @@ def _held(
     # A record that stays is planned without its part about the owner, so it is read as it stands.
     standing = {record.id: record for record in others}
     found = [
-        _holding(standing.get(id, record), owner, records, goes=id in plan.doomed)
+        _holding(standing.get(id, record), owner, goes=id in plan.doomed)
         for id, record in {**plan.stripped, **plan.doomed}.items()
         if record.owner != owner and not isinstance(record, Damaged)
     ]
     return tuple(sorted(found, key=lambda one: (one.record.owner.parts, one.record.id)))
 
 
-def _holding(record: Record, owner: Owner, own: Container[UUID], *, goes: bool) -> Holding:
+def _holding(record: Record, owner: Owner, *, goes: bool) -> Holding:
     """Return the part of another owner's record that is about this owner."""
     if isinstance(record, ExperienceLine):
         others = [part for part in record.evidence if part.owner != owner]
@@ -75,10 +75,8 @@ def _holding(record: Record, owner: Owner, own: Container[UUID], *, goes: bool) 
         return Holding(record.shown_to(owner), goes, frozenset(left_out))
     if isinstance(record, Key):
         return Holding(*_key_of(record, owner, goes=goes))
-    sources = record.rests_on()
-    # A record that has other sources, too, may tell of others.
-    alone = goes and bool(sources) and all(source in own for source in sources)
-    return Holding(record, goes, frozenset() if alone else frozenset(type(record).model_fields) - _ALWAYS)
+    # No other record of others is about an owner; if one should be, it may be about others, too.
+    return Holding(record, goes, frozenset(type(record).model_fields) - _ALWAYS)
 
 
 def _key_of(key: Key, owner: Owner, *, goes: bool) -> tuple[Key, bool, frozenset[str]]:

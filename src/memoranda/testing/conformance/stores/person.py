@@ -25,17 +25,20 @@ async def _told(engine: Engine) -> dict[str, UUID]:
     tea, rum = await ann.remember("likes tea"), await ben.remember("likes rum")
     agent, tenant = Pen(engine, GUIDE), Pen(engine, TENANT)
     lines = {
-        "shared": a_line(GUIDE, "be brief", [(ANN, tea), (BEN, rum)]),
+        "shared": a_line(GUIDE, "be brief", [(ANN, tea), (BEN, rum)], reason="ben left", retired_at=START),
         "open": a_line(GUIDE, "be blunt", [(ANN, tea), (BEN, rum)], guarded=False),
         "alone": a_line(GUIDE, "serve tea", [(ANN, tea)]),
         "of_ben": a_line(GUIDE, "serve rum", [(BEN, rum)]),
     }
     await agent.write(*map(AddExperience, lines.values()))
     keys = {
-        "hers": Key(id=new_id(), owner=TENANT, name="hers", digest="0" * 64, person="ann", owners=("ann", "ben")),
+        "hers": Key(id=new_id(), owner=TENANT, name="hers", digest="0" * 64, person="ann", owners=("ann", "ben"), groups=("of ben",)),
         "both": Key(id=new_id(), owner=TENANT, name="both", digest="1" * 64, owners=("ann", "ben")),
-        "ward": Key(id=new_id(), owner=TENANT, name="ben", digest="2" * 64, person="ben", owners=("ann",)),
+        "ward": Key(id=new_id(), owner=TENANT, name="ben", digest="2" * 64, person="ben", owners=("ann",), opens=BEN),
         "bens": Key(id=new_id(), owner=TENANT, name="bens", digest="3" * 64, owners=("ben",), person="ben"),
+        # An ended key of a person, and one of a program with its name.
+        "carl": Key(id=new_id(), owner=TENANT, name="carl", digest="4" * 64, person="carl", revoked_at=START),
+        "bot": Key(id=new_id(), owner=TENANT, name="carl", digest="5" * 64),
     }  # fmt: skip
     await tenant.write(*map(PutNamed, keys.values()))
     await engine.note_key_uses({keys["hers"].id: START, keys["bens"].id: START})
@@ -97,7 +100,7 @@ class PersonSuite(Suite):
         assert found.own is None and _beside(found) == (0, 6, True, 0)
         assert found.erased == (pen.now,)
         assert (await engine.about_owner(BEN)).erased == ()
-        again = Key(id=new_id(), owner=TENANT, name="again", digest="4" * 64, person="ann")
+        again = Key(id=new_id(), owner=TENANT, name="again", digest="6" * 64, person="ann")
         await Pen(engine, TENANT).write(PutNamed(again))
         assert [one.record.id for one in (await engine.about_owner(ANN)).held] == [again.id]
         await engine.drop_reads("default", pen.now)
