@@ -129,7 +129,7 @@ _ARGUMENTS: dict[str, _Make] = {
     "schemas.put": lambda ids, memory, rng: {"name": "Own", "parameters": _SCHEMA},
     "schemas.records": lambda ids, memory, rng: {"name": "Own"},
     "usage": lambda ids, memory, rng: {"owner": ids["owner"]},
-    "export": lambda ids, memory, rng: {"owner": ids["owner"]},
+    "export": lambda ids, memory, rng: {"owner": ids["owner"], "everything": rng.random() < 0.7},
     "form_with": lambda ids, memory, rng: {"who": "rules"},
     "jobs.retry": lambda ids, memory, rng: {"id": str(uuid4())},
     "jobs.drop": lambda ids, memory, rng: {"id": str(uuid4())},
