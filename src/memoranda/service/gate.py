@@ -22,6 +22,7 @@ from memoranda.errors import MemorandaError
 from memoranda.request_turns import begin_request
 from memoranda.service.answers import Refused, error_answer, mistake
 from memoranda.service.limits import Rates, bounded_body
+from memoranda.service.long_streams import LongStreams
 from memoranda.service.metrics import Metrics
 
 Scope = MutableMapping[str, Any]
@@ -73,6 +74,8 @@ class Gate:
 
     def __post_init__(self) -> None:
         self._rates = Rates(self.settings.requests_per_minute, self.clock)
+        #: The streams of clients that listen; they are no requests in progress.
+        self.streams = LongStreams(self.settings.max_concurrent)
         self._hosts = self.hosts | frozenset(host.lower() for host in self.settings.allowed_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,6 +124,9 @@ class Gate:
         limited = receive
         if call.path != "/v1/import":
             limited = bounded_body(receive, settings, headers.get("content-length"))
+        if call.listens:
+            await self._listened(call, limited)
+            return
         try:
             async with asyncio.timeout(None if call.path.startswith(_STREAMED) else settings.request_seconds):
                 await self.app(call.scope, limited, call.send)
@@ -132,6 +138,24 @@ class Gate:
                 "Idempotency-Key",
                 headers={"Retry-After": "1"},
             ) from None
+
+    async def _listened(self, call: _Call, receive: Receive) -> None:
+        """Answer a client of MCP that listens for as long as its credential opens the same."""
+
+        async def is_allowed() -> bool:
+            principal: Principal = call.state["principal"]
+            return await self.authenticate(_credential(call.headers)) == principal
+
+        call.state["verb"] = "mcp.listen"
+        self.running -= 1
+        try:
+            is_over = await self.streams.serve(lambda: self.app(call.scope, receive, call.send), is_allowed)
+        finally:
+            self.running += 1
+        if not is_over and call.status is None:
+            raise Refused(503, "busy", "the stream was ended before it began; open it again")
+        if not is_over and not call.is_whole:
+            await call.send({"type": "http.response.body", "body": b""})
 
     async def _enter(self, call: _Call) -> None:
         """Find the principal of the request, count the request, and give it the book as this principal may use it."""
@@ -208,6 +232,9 @@ class _Call:
         self.status: int | None = None
         #: True once the whole answer was sent.
         self.is_whole = False
+        #: True for a stream that has no end of its own; MCP refuses a header that is not the method of the body.
+        is_listening = self.headers.get("mcp-method", "").strip(" \t") == "subscriptions/listen"
+        self.listens = is_listening and self.path in ("/mcp", "/mcp/admin")
         #: Headers that the answer gets besides its own.
         self.more: dict[str, str] = {}
         self._send = send

@@ -19,8 +19,11 @@ _LAST_REQUESTS = 30
 class Server(uvicorn.Server):
     """A server that tells when it listens."""
 
-    def __init__(self, config: uvicorn.Config, listening: Callable[[str], Awaitable[None] | None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, gate: Gate, listening: Callable[[str], Awaitable[None] | None]
+    ) -> None:
         super().__init__(config)
+        self._gate = gate
         self._listening = listening
 
     @contextmanager
@@ -46,6 +49,11 @@ class Server(uvicorn.Server):
                 host, port = opened.getsockname()[:2]
                 self._listening(f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams that have no end of their own, let running requests end, and stop."""
+        self._gate.streams.stop()
+        await super().shutdown(sockets)
+
 
 def server_of(app: Gate, host: str, port: int, listening: Callable[[str], None]) -> Server:
     """Return a server of this application; it calls ``listening`` with its address."""
@@ -64,4 +72,4 @@ def server_of(app: Gate, host: str, port: int, listening: Callable[[str], None])
         timeout_keep_alive=75,
         h11_max_incomplete_event_size=65_536,
     )
-    return Server(config, listening)
+    return Server(config, app, listening)
