@@ -175,6 +175,7 @@ def hits_of(
                     if (source := read.grounds.get(id) or read.records.get(id)) is not None
                 ),
                 conditions,
+                found.signals,
             )
         )
     return tuple(hits)

@@ -57,7 +57,7 @@ class CandidateField(Field):
         self.living = view.living
 
     def _measure(self) -> None:
-        lengths = self.along(self.segments[0].lengths)
+        self.lengths = lengths = self.along(self.segments[0].lengths)
         self.length = int(self._view.length)
         self.near_length = self._view.near_length
         self.own_penalty = length_penalty(lengths, self._view.living, self._view.length)

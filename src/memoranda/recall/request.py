@@ -23,8 +23,10 @@ from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.hits import enough_to_fold
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.fields import Field
+from memoranda.recall.scoring.scorers import near_terms
 from memoranda.recall.scoring.search import Match, Mode, SearchQuestion, search
 from memoranda.storage.rows import TAKEN_BACK
+from memoranda.text.cues import cues_of
 from memoranda.text.terms import query_groups
 
 _Stretch = tuple[datetime, datetime]
@@ -354,7 +356,8 @@ async def parse_question(question: str, vector: NDArray[np.float32] | None, now:
 
 
 def _parsed(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
-    return SearchQuestion(query_groups(question), vector, times_of(question, now))
+    groups = query_groups(question)
+    return SearchQuestion(groups, vector, times_of(question, now), near_terms(groups), cues_of(question))
 
 
 def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | None = None) -> PassageFilter:

@@ -21,7 +21,7 @@ from memoranda.recall.arrays.segments import ALONE, FOREVER, PLACE_BITS, Segment
 NEAR = (0.5, 0.25)
 #: BM25's parameters: how soon a repeated word stops adding, and how much a passage's length counts.
 K1 = 1.2
-B = 0.75
+B = 0.5
 
 _KERNEL = np.array([*reversed(NEAR), 1.0, *NEAR])
 #: Most filters whose results a field keeps.
@@ -48,6 +48,17 @@ class Speakers:
         return reduce(np.logical_or, [self.numbers == number for number in numbers]) if numbers else None
 
 
+class Parties(NamedTuple):
+    """Who speaks in the messages of a field."""
+
+    #: A mask of the messages that are not the user's: an assistant's, a tool's, a system's.
+    others: Mask
+    #: There are several: roles or names.
+    several: bool
+    #: A user and an assistant talk, and nobody has a name.
+    answering: bool
+
+
 class Neighbourhood(NamedTuple):
     """Some places (positions in a field) and their neighbours, in the field's order."""
 
@@ -71,6 +82,7 @@ class Field:
         self.bases = [0, *accumulate(len(segment.ids) for segment in self.segments)]
         self.living = sum(segment.living for segment in self.segments)
         self._admissions: dict[tuple[PassageFilter, int, int], Numbers] = {}
+        self._marked: dict[int, Mask | None] = {}
         self._lay_out(shelves)
         self._measure()
 
@@ -107,7 +119,7 @@ class Field:
     def _measure(self) -> None:
         """Compute BM25's length penalties: of each place alone, and together with its neighbours."""
         lengths = one_of([segment.lengths for segment in self.segments]) if self.segments else np.zeros(0)
-        own = self.along(lengths)
+        self.lengths = own = self.along(lengths)
         near = with_near(own, self.ends)
         self.length = int(own.sum())
         self.near_length = float(near.take(self.there).sum())
@@ -197,6 +209,61 @@ class Field:
             for segment, one in zip(self.segments, named, strict=True)
         ]
         return Speakers(called_by(known), self.along(one_of(numbers)))
+
+    def occurrences(
+        self, words: Sequence[Sequence[int]]
+    ) -> dict[int, list[tuple[Numbers, NDArray[np.integer]]]]:
+        """Find words, each given as the hashes of its terms: return for each that occurs its places and their counts."""
+        hashes = np.array([hash for word in words for hash in word], dtype=np.uint64)
+        numbers = [number for number, word in enumerate(words) for _ in word]
+        found: dict[int, list[tuple[Numbers, NDArray[np.integer]]]] = {}
+        for segment, base in zip(self.segments, self.bases, strict=False):
+            for number, rows, counts in segment.occurrences(hashes, numbers):
+                places = self.place.take(rows + base if base else rows)
+                if not self.is_whole:
+                    living = places < self.hole
+                    places, counts = places[living], counts[living]
+                if len(places):
+                    found.setdefault(number, []).append((places, counts))
+        return found
+
+    def marked(self, mark: int) -> Mask | None:
+        """Return a mask of the places whose text has this mark, given as the hash of its term; None: no place."""
+        if mark not in self._marked:
+            line = np.zeros(self.hole + 1, dtype=np.bool_)
+            for places, _ in self.occurrences([[mark]]).get(0, ()):
+                line[places] = True
+            self._marked[mark] = line if line.any() else None
+        return self._marked[mark]
+
+    @cached_property
+    def parties(self) -> Parties:
+        """Who speaks in the field's messages."""
+        by_user, said, roles = [], [], set[Any]()
+        for segment in self.segments:
+            types, kinds = segment.columns["type"], segment.columns["kind"]
+            is_message = types.codes == types.values.get("message", -1)
+            said.append(is_message)
+            by_user.append(is_message & (kinds.codes == kinds.values.get("user", -1)))
+            living = is_message if segment.mask is None else is_message & segment.mask
+            counted = np.bincount(kinds.codes[living], minlength=len(kinds.values)).tolist()
+            roles |= {kind for kind, count in zip(kinds.values, counted, strict=False) if count}
+        if not said:
+            return Parties(np.zeros(1, dtype=np.bool_), several=False, answering=False)
+        names = 0 if self.speakers is None else len(np.unique(self.speakers.numbers)) - 1
+        return Parties(
+            self.along(one_of(said)) > self.along(one_of(by_user)),
+            several=len(roles) > 1 or names > 1,
+            answering=not names and {"user", "assistant"} <= roles,
+        )
+
+    @cached_property
+    def newness(self) -> Line:
+        """How new each passage is: 0 for the oldest, nearly 1 for the newest."""
+        at = self.at(self.there)
+        line = np.zeros(self.hole + 1)
+        line[self.there] = np.sort(at).searchsorted(at) / max(1, len(at))
+        return line
 
     def admitted(self, only: PassageFilter) -> Numbers:
         """Return the places that a filter admits, ascending."""

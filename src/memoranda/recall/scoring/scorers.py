@@ -22,7 +22,17 @@ from memoranda.recall.scoring.fields import (
     one_of,
     with_near,
 )
+from memoranda.text.near_words import near_words
 from memoranda.text.terms import TermGroup
+
+#: A word that is near one of the question's counts so much of it, times how near it is.
+_NEAR_WORDS = 0.3
+#: In questions of more words than this, near words count less.
+_MANY_WORDS = 8
+_SHARES = 64
+
+#: The terms of words near a question's word, and how much of the word each one counts.
+NearWords = Sequence[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,56 +61,85 @@ class WordScores(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def matches_of(field: Field, groups: Sequence[TermGroup], dated: Sequence[Numbers]) -> WordMatches | None:
-    """Find the places with the question's words; ``dated`` gives the places that lie in each of its times."""
-    hashes = np.array([hash for group in groups for hash in group.hashes], dtype=np.uint64)
-    word_of = [word for word, group in enumerate(groups) for _ in group.hashes]
-    word_numbers: list[int] = []
-    sizes: list[int] = []
-    all_places: list[Numbers] = []
-    all_counts: list[NDArray[np.integer]] = []
-    for segment, base in zip(field.segments, field.bases, strict=False):
-        there = list(segment.occurrences(hashes, word_of))
-        if there:
-            word_numbers += [word for word, _, _ in there]
-            sizes += [len(rows) for _, rows, _ in there]
-            rows = one_of([rows for _, rows, _ in there])
-            all_places.append(field.place.take(rows + base if base else rows))
-            all_counts += [counts for _, _, counts in there]
+def near_terms(groups: Sequence[TermGroup]) -> list[NearWords]:
+    """Return for each word of a question the terms of words near it, and how much of the word each one counts.
+
+    The shares are multiples of a power of two, so that sums with them are exact.
+    """
+    asked = {hash for group in groups for hash in group.hashes}
+    most = _NEAR_WORDS * min(1.0, _MANY_WORDS / max(1, len(groups)))
+    return [
+        [
+            (hash, share / _SHARES)
+            for hash, likeness in near_words(group.hashes).items()
+            if hash not in asked and (share := round(most * likeness * _SHARES))
+        ]
+        for group in groups
+    ]
+
+
+def matches_of(
+    field: Field, groups: Sequence[TermGroup], dated: Sequence[Numbers], near: Sequence[NearWords] = ()
+) -> WordMatches | None:
+    """Find the places with the question's words; ``dated`` gives the places that lie in each of its times.
+
+    ``near`` gives the words near each of the question's words. Where one occurs, the word counts that much more.
+    """
+    own = field.occurrences([group.hashes for group in groups])
+    lent = _lent(field, near)
+    holders: list[int] = []
+    there: list[tuple[int, Numbers, NDArray[np.integer] | NDArray[np.float64]]] = []
+    for word in range(len(groups)):
+        places, counts = _joined(own.get(word, []))
+        holders.append(len(places))
+        if word in lent:
+            line = lent[word]
+            line[places] += counts
+            places = np.flatnonzero(line)
+            there.append((word, places, line[places]))
+        elif len(places):
+            there.append((word, places, counts))
     for nth, dates in enumerate(dated, start=len(groups)):
-        word_numbers.append(nth)
-        sizes.append(len(dates))
-        all_places.append(dates)
-        all_counts.append(np.ones(len(dates), dtype=np.uint8))
-    if not sum(sizes):
+        holders.append(len(dates))
+        there.append((nth, dates, np.ones(len(dates))))
+    if not sum(len(places) for _, places, _ in there):
         return None
-    return _matches(
-        field,
-        one_of(all_places),
-        one_of(all_counts),
-        np.repeat(word_numbers, sizes),
-        len(groups) + len(dated),
+    holders = field.held_by(holders)
+    for word, places, _ in there:
+        # A word that no passage has is as rare as those near it.
+        holders[word] = holders[word] or len(places)
+    return WordMatches(
+        one_of([places for _, places, _ in there]),
+        one_of([counts for _, _, counts in there]).astype(np.float64),
+        np.repeat([word for word, _, _ in there], [len(places) for _, places, _ in there]),
+        np.array([(K1 + 1) * math.log(1 + (field.living - one + 0.5) / (one + 0.5)) for one in holders]),
     )
+
+
+def _lent(field: Field, near: Sequence[NearWords]) -> dict[int, Line]:
+    """Return for each word of the question what the words near it add at each place: only the nearest one counts."""
+    words = [(share, word, hash) for word, others in enumerate(near) for hash, share in others]
+    words.sort()
+    lines: dict[int, Line] = {}
+    found = field.occurrences([[hash] for _, _, hash in words])
+    for nth, (share, word, _) in enumerate(words):
+        for places, _ in found.get(nth, []):
+            lines.setdefault(word, np.zeros(field.hole + 1))[places] = share
+    return lines
+
+
+def _joined(
+    found: Sequence[tuple[Numbers, NDArray[np.integer]]],
+) -> tuple[Numbers, NDArray[np.integer]]:
+    if not found:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    return one_of([places for places, _ in found]), one_of([counts for _, counts in found])
 
 
 def counted(field: Field, groups: Sequence[TermGroup]) -> list[int]:
     """Return the number of passages of a field that contain each word."""
-    found = matches_of(field, groups, ())
-    if found is None:
-        return [0] * len(groups)
-    counts: list[int] = np.bincount(found.words, minlength=len(groups)).tolist()
-    return counts
-
-
-def _matches(
-    field: Field, places: Numbers, counts: NDArray[np.integer], words: Numbers, different: int
-) -> WordMatches | None:
-    if not field.is_whole:
-        keep = places < field.hole
-        places, counts, words = places[keep], counts[keep], words[keep]
-    holders = field.held_by(np.bincount(words, minlength=different).tolist())
-    weights = [(K1 + 1) * math.log(1 + (field.living - one + 0.5) / (one + 0.5)) for one in holders]
-    return WordMatches(places, counts.astype(np.float64), words, np.array(weights)) if len(places) else None
+    found = field.occurrences([group.hashes for group in groups])
+    return [sum(len(places) for places, _ in found.get(word, [])) for word in range(len(groups))]
 
 
 def word_scores_everywhere(field: Field, found: WordMatches, places: Numbers) -> WordScores:

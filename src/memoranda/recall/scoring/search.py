@@ -17,6 +17,7 @@ from memoranda.recall.arrays.cosines import QuestionVector
 from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.scorers import (
     NAMED,
+    NearWords,
     Scorer,
     WordMatches,
     cosines_at,
@@ -31,6 +32,8 @@ from memoranda.recall.scoring.scorers import (
     word_scores_everywhere,
     words_weight,
 )
+from memoranda.recall.scoring.signals import Evidence, Signal, amounts_of
+from memoranda.text.cues import Cue
 from memoranda.text.terms import TermGroup
 
 #: For so few places counting is faster than sorting all scores.
@@ -112,6 +115,9 @@ class SearchQuestion:
     vector: NDArray[np.float32] | None = None
     #: The times that it names, each with the stretches of time that it may mean.
     times: Times = ()
+    #: For each of its words, the words near it.
+    near: Sequence[NearWords] = ()
+    cues: frozenset[Cue] = frozenset()
 
 
 class MatchSummary(NamedTuple):
@@ -137,6 +143,8 @@ class Match(NamedTuple):
     shares: Sequence[float] = ()
     #: The question names the speaker of this passage.
     named: bool = False
+    #: What each signal adds to the score, in the order of ``Signal``.
+    amounts: Sequence[float] = ()
     #: A number equal for passages with the same words, and rarely for others; odd for memories.
     kin: int = 0
 
@@ -151,8 +159,15 @@ class Match(NamedTuple):
         return tuple(map(ScorerScore, self.summary.scorers, self.scores, self.ranks, self.summary.weights))
 
     @property
+    def signals(self) -> tuple[tuple[str, float], ...]:
+        """The signals that changed the score, each with the amount."""
+        return tuple(
+            [(signal.value, amount) for signal, amount in zip(Signal, self.amounts, strict=False) if amount]
+        )
+
+    @property
     def words(self) -> tuple[tuple[str, float], ...]:
-        """The question's words that this passage contains, in the question's order, with their shares.
+        """The question's words that this passage contains itself or by a near word, in the question's order, with their shares.
 
         Added in this order, the shares are the score by words.
         """
@@ -183,15 +198,15 @@ def search(
     if mode is Mode.RECENT:
         return _newest(field, places, limit)
     words = None
+    dated = [field.within(stretches) for _, stretches in question.times]
     if mode is not Mode.MEANING and (question.groups or question.times):
-        dated = [field.within(stretches) for _, stretches in question.times]
-        words = matches_of(field, question.groups, dated)
+        words = matches_of(field, question.groups, dated, question.near)
     vector = None
     if mode is not Mode.WORDS and question.vector is not None and field.dimension == len(question.vector):
         vector = QuestionVector(question.vector)
     if words is None and vector is None:
         return []
-    run = _Run(field, question, words, vector)
+    run = _Run(field, question, words, vector, dated)
     scored = run.whole(places) if field.hole <= SHORT else run.candidates(places, limit)
     return _ranked(field, scored, limit, question)
 
@@ -208,15 +223,24 @@ class _Scored(NamedTuple):
     named: Mask | None
     #: One row a word.
     shares: Scores | None
+    #: One row a signal.
+    amounts: Scores | None = None
 
 
 class _Run:
     """The state of one running search."""
 
     def __init__(
-        self, field: Field, question: SearchQuestion, words: WordMatches | None, vector: QuestionVector | None
+        self,
+        field: Field,
+        question: SearchQuestion,
+        words: WordMatches | None,
+        vector: QuestionVector | None,
+        dated: Sequence[Numbers],
     ) -> None:
         self._field = field
+        self._cues = question.cues
+        self._dated = dated
         self._words = words
         self._vector = vector
         self._average = 0.0 if vector is None else field.average(vector)
@@ -237,7 +261,7 @@ class _Run:
         if self._vector is not None:
             own, near = cosines_everywhere(self._field, self._vector)
             scores[-2], scores[-1] = own.take(places), near.take(places)
-        return self._scored(places, scores, shares)
+        return self._with_signals(self._scored(places, scores, shares))
 
     def candidates(self, places: Numbers, limit: int) -> _Scored:
         """Score the most promising of these places exactly, or all if they are few; for large fields."""
@@ -250,7 +274,7 @@ class _Run:
             scores[0], scores[1], shares = word_scores_at(self._field, self._words, around)
         if self._vector is not None:
             scores[-2], scores[-1] = cosines_at(self._field, self._vector, around)
-        return self._scored(places, scores, shares)
+        return self._with_signals(self._scored(places, scores, shares))
 
     def _likeliest(self, places: Numbers, limit: int) -> Numbers:
         """Choose the passages to score exactly, by estimates: many more than ``limit``, and the best of each scorer."""
@@ -298,6 +322,16 @@ class _Run:
             together += np.logical_and(named, together > 0) * NAMED
         return _Scored(places, self.scorers, scores, shared, together, named, shares)
 
+    def _with_signals(self, scored: _Scored) -> _Scored:
+        words = above = None
+        if self._words is not None:
+            words = estimated_word_scores(self._field, self._words)[0], self._words.upper_bound
+        if self._vector is not None:
+            above = scored.scores[-2] - self._average
+        seen = Evidence(scored.places, scored.together, self._cues, words, above, self._dated)
+        amounts = amounts_of(self._field, seen)
+        return scored._replace(together=scored.together + amounts.sum(axis=0), amounts=amounts)
+
 
 def _ranked(field: Field, scored: _Scored, limit: int, question: SearchQuestion) -> list[Match]:
     places, together = scored.places, scored.together
@@ -313,9 +347,20 @@ def _ranked(field: Field, scored: _Scored, limit: int, question: SearchQuestion)
     by_scorer = scores.T.tolist()
     shares = [()] * len(ids) if scored.shares is None else scored.shares.take(at, axis=1).T.tolist()
     named = [False] * len(ids) if scored.named is None else scored.named.take(at).tolist()
+    amounts = [()] * len(ids) if scored.amounts is None else scored.amounts.take(at, axis=1).T.tolist()
     kin = field.kin(best).tolist()
     return [
-        Match(ids[one], values[one], summary, by_scorer[one], ranks[one], shares[one], named[one], kin[one])
+        Match(
+            ids[one],
+            values[one],
+            summary,
+            by_scorer[one],
+            ranks[one],
+            shares[one],
+            named[one],
+            amounts[one],
+            kin[one],
+        )
         for one in order
         if values[one] > 0
     ]
