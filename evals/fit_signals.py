@@ -27,7 +27,7 @@ from memoranda import Hit
 from memoranda.recall.scoring.signals import COEFFICIENTS, Signal
 
 Floats = NDArray[np.float64]
-_HITS = 60
+_HITS = 300
 #: Hits that an answering passage is compared with, the best of them.
 _OTHERS = 30
 #: Every corpus weighs as much as so many questions.

@@ -38,13 +38,13 @@ class Signal(StrEnum):
 
 #: How much each signal counts. ``python -m evals.fit_signals`` fits these numbers.
 COEFFICIENTS: Final = {
-    Signal.OWN_WORDS: 0.24,
-    Signal.IN_TIME: 0.61,
-    Signal.AFTER_QUESTION: 0.77,
-    Signal.STANDING_WISH: 0.65,
-    Signal.NEWER: 0.60,
-    Signal.SHORT: 1.18,
-    Signal.SHORT_QUESTION: 0.84,
+    Signal.OWN_WORDS: 0.26,
+    Signal.IN_TIME: 0.70,
+    Signal.AFTER_QUESTION: 0.83,
+    Signal.STANDING_WISH: 0.68,
+    Signal.NEWER: 0.57,
+    Signal.SHORT: 0.98,
+    Signal.SHORT_QUESTION: 0.83,
 }
 #: The share of ``OWN_WORDS`` that is left where the question asks for what "you" said.
 _OF_YOU: Final = 0.35
