@@ -37,6 +37,9 @@ class ShelfStatistics:
     #: The number of their terms, with repetitions; and the same with what neighbours in a thread lend each other.
     length: int
     near_length: float
+    #: The roles in their messages, and how many different speakers have a name.
+    roles: frozenset[str] = frozenset()
+    names: int = 0
     #: Name of the active set of vectors; empty if the book has none.
     vectors: str = ""
     #: An evenly spread sample of its vectors; all of them if there are few.

@@ -16,6 +16,7 @@ from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Match, Mode, SearchQuestion, search
+from memoranda.recall.scoring.signals import COEFFICIENTS, Signal
 from memoranda.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()
@@ -158,9 +159,23 @@ def together(
         )
         for id, of in scores.items()
     }
-    return {
+    named = {
         id: score + 0.2 * (score > 0 and _speaks(_row(rows, id), question)) for id, score in blended.items()
     }
+    return {id: _with_signals(rows, _row(rows, id), score) for id, score in named.items()}
+
+
+def _with_signals(rows: Sequence[PassageRow], row: PassageRow, score: float) -> float:
+    """Raise what is not others' words in a talk with an assistant, and lower short messages in a talk of several."""
+    roles = {str(one.kind) for one in rows if one.type == "message"}
+    names = {json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}
+    in_thread = row.type == "message" and row.thread is not None
+    raised = score
+    if not names and {"user", "assistant"} <= roles and (row.type != "message" or row.kind == "user"):
+        raised += COEFFICIENTS[Signal.OWN_WORDS] * score
+    if in_thread and (len(roles) > 1 or len(names) > 1):
+        raised -= COEFFICIENTS[Signal.SHORT] * (1 - min(sum(_counts(row).values()), 6) / 6)
+    return max(raised, 0.05 * score) if score > 0 else score
 
 
 def _near(scorer: Scorer, score: float) -> float:
@@ -223,7 +238,7 @@ def _bm25(
         rarity = _rarity(list(counts.values()), group)
         for id, terms in held.items():
             if frequency := sum(terms.get(term, 0) for term in group.hashes):
-                length = 1 - 0.75 + 0.75 * sum(terms.values()) / average
+                length = 1 - 0.5 + 0.5 * sum(terms.values()) / average
                 scores[id] += rarity * frequency * (1.2 + 1) / (frequency + 1.2 * length)
     return scores
 

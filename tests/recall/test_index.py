@@ -42,16 +42,16 @@ from tests.recall.plain import (
 
 def test_a_score_is_bm25_worked_out_by_hand() -> None:
     index = shelf_of(passage(1, "tea tea milk"), passage(2, "tea"), passage(3, "rain and wind too"))
-    short, long = find(index, "tea")
+    long, short = find(index, "tea")
     # three passages, 8 terms, so 8/3 on average; two of them hold the word
     rarity = math.log(1 + 1.5 / 2.5)
     assert score_of(long, Scorer.WORDS) == pytest.approx(
-        rarity * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / (8 / 3))), abs=1e-12
+        rarity * 2 * 2.2 / (2 + 1.2 * (0.5 + 0.5 * 3 / (8 / 3))), abs=1e-12
     )
     assert score_of(short, Scorer.WORDS) == pytest.approx(
-        rarity * 1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / (8 / 3))), abs=1e-12
+        rarity * 1 * 2.2 / (1 + 1.2 * (0.5 + 0.5 * 1 / (8 / 3))), abs=1e-12
     )
-    assert numbers([short, long]) == [2, 1]
+    assert numbers([long, short]) == [1, 2]
 
 
 def test_parts_name_the_words_in_the_order_asked_and_add_up_to_the_score() -> None:

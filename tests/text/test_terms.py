@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memoranda.text.scripts import folded, pieces
 from memoranda.text.stopwords import HANGUL_STOPS, PARTICLES, SPACELESS_STOPS, STOP_WORDS
-from memoranda.text.terms import MOST_ALTERNATIVES, RULE, pack, query_groups, term_hash, terms_of
+from memoranda.text.terms import MOST_ALTERNATIVES, RULE, pack, pack_text, query_groups, term_hash, terms_of
 
 SENTENCES = {
     "en": "Yesterday Caroline's children were running through the gardens of their universities and stories",
@@ -263,9 +263,9 @@ def test_a_hash_is_the_first_eight_bytes_of_blake2b() -> None:
 
 def test_terms_change_only_with_the_rule() -> None:
     digest = hashlib.sha256()
-    for sentence in SENTENCES.values():
-        digest.update(pack(terms_of(sentence)))
-    assert (RULE, digest.hexdigest()[:16]) == (1, "669ad57405abdd9b")
+    for sentence in (*SENTENCES.values(), "Do you always ask?"):
+        digest.update(pack_text(sentence))
+    assert (RULE, digest.hexdigest()[:16]) == (2, "2c6ceb0ed888a36e")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from memoranda.recall.arrays.cosines import Vectors
 from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment, build
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.request import SearchRequest
-from memoranda.recall.scoring.fields import NEAR, Field, length_penalty, with_near
+from memoranda.recall.scoring.fields import NEAR, Field, Voices, length_penalty, with_near
 from memoranda.recall.scoring.scorers import counted as words_counted
 from memoranda.recall.scoring.search import Mode, SearchQuestion
 
@@ -44,6 +44,7 @@ class ViewStatistics:
     holders: Sequence[int]
     vector_sum: NDArray[np.float64]
     with_vector: int
+    voices: Voices
 
 
 class CandidateField(Field):
@@ -72,6 +73,11 @@ class CandidateField(Field):
     def vectors_together(self) -> tuple[NDArray[np.float64], int]:
         """The sum of the vectors of the whole view, not only of the candidates, and their number."""
         return self._view.vector_sum, self._view.with_vector
+
+    @cached_property
+    def voices(self) -> Voices:
+        """The roles and names in the messages of the whole view, not only of the candidates."""
+        return self._view.voices
 
     def _admit(self, only: PassageFilter) -> Numbers:
         admitted = super()._admit(only)
@@ -237,4 +243,5 @@ def _statistics(
         [one + other for one, other in zip(holders, counted, strict=True)],
         total,
         count,
+        Voices(measured.roles | others.voices.roles, max(measured.names, others.voices.names)),
     )

@@ -161,6 +161,11 @@ class Contexts:
                 finding(question, types, most), self._beside(owner, view, request, most)
             )
         told = _memories_of(found)
+        if question is not None and not all(map(request.wants, told)):
+            # Memories of other kinds must not take the places of messages.
+            told = _memories_of(await finding(question, {RecordType.MEMORY}, most, request.kinds))
+            others = types - {RecordType.MEMORY}
+            found = await finding(question, others, most) if others else ()
         few = sum(map(request.wants, told)) <= most // 3
         if question is not None and few and len(beside.newest) >= most:
             # Messages are many and must not crowd out what was concluded from them.

@@ -48,15 +48,22 @@ class Speakers:
         return reduce(np.logical_or, [self.numbers == number for number in numbers]) if numbers else None
 
 
-class Parties(NamedTuple):
-    """Who speaks in the messages of a field."""
+class Voices(NamedTuple):
+    """Who speaks in the messages of a view."""
 
-    #: A mask of the messages that are not the user's: an assistant's, a tool's, a system's.
-    others: Mask
-    #: There are several: roles or names.
-    several: bool
-    #: A user and an assistant talk, and nobody has a name.
-    answering: bool
+    roles: frozenset[str]
+    #: How many speakers have a name.
+    names: int
+
+    @property
+    def are_several(self) -> bool:
+        """True if there is more than one role or name."""
+        return len(self.roles) > 1 or self.names > 1
+
+    @property
+    def are_user_and_assistant(self) -> bool:
+        """True if a user and an assistant talk, and nobody has a name."""
+        return not self.names and {"user", "assistant"} <= self.roles
 
 
 class Neighbourhood(NamedTuple):
@@ -237,25 +244,28 @@ class Field:
         return self._marked[mark]
 
     @cached_property
-    def parties(self) -> Parties:
-        """Who speaks in the field's messages."""
-        by_user, said, roles = [], [], set[Any]()
+    def voices(self) -> Voices:
+        """The roles and the number of names of those who speak in the field's living messages."""
+        roles = set[str]()
+        for segment in self.segments:
+            types, kinds = segment.columns["type"], segment.columns["kind"]
+            there = types.codes == types.values.get("message", -1)
+            if segment.mask is not None:
+                there &= segment.mask
+            counted = np.bincount(kinds.codes[there], minlength=len(kinds.values)).tolist()
+            roles |= {str(kind) for kind, count in zip(kinds.values, counted, strict=False) if count}
+        numbers = np.zeros(0) if self.speakers is None else np.unique(self.speakers.numbers[self.there])
+        return Voices(frozenset(roles), int(np.count_nonzero(numbers)))
+
+    @cached_property
+    def others(self) -> Mask:
+        """A mask of the messages that are not the user's: an assistant's, a tool's, a system's."""
+        found = [np.zeros(0, dtype=np.bool_)]
         for segment in self.segments:
             types, kinds = segment.columns["type"], segment.columns["kind"]
             is_message = types.codes == types.values.get("message", -1)
-            said.append(is_message)
-            by_user.append(is_message & (kinds.codes == kinds.values.get("user", -1)))
-            living = is_message if segment.mask is None else is_message & segment.mask
-            counted = np.bincount(kinds.codes[living], minlength=len(kinds.values)).tolist()
-            roles |= {kind for kind, count in zip(kinds.values, counted, strict=False) if count}
-        if not said:
-            return Parties(np.zeros(1, dtype=np.bool_), several=False, answering=False)
-        names = 0 if self.speakers is None else len(np.unique(self.speakers.numbers)) - 1
-        return Parties(
-            self.along(one_of(said)) > self.along(one_of(by_user)),
-            several=len(roles) > 1 or names > 1,
-            answering=not names and {"user", "assistant"} <= roles,
-        )
+            found.append(is_message & (kinds.codes != kinds.values.get("user", -1)))
+        return self.along(np.concatenate(found)) > 0
 
     @cached_property
     def newness(self) -> Line:

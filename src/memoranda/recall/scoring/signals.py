@@ -22,7 +22,7 @@ class Signal(StrEnum):
 
     #: In a talk of a user and an assistant: the user said it, or it is no message.
     OWN_WORDS = "own_words"
-    #: It lies in a time that the question names.
+    #: It lies in the times that the question names.
     IN_TIME = "in_time"
     #: The message before it asks something with the question's words.
     AFTER_QUESTION = "after_question"
@@ -87,20 +87,18 @@ def amounts_of(field: Field, seen: Evidence) -> Scores:
 def _units(field: Field, seen: Evidence) -> dict[Signal, Scores]:
     """Return the strength of each signal that the field has at all."""
     places, base = seen.places, seen.base
-    parties = field.parties
     said: Mask = places < field.ends
     found: dict[Signal, Scores] = {}
-    if parties.answering:
+    if field.voices.are_user_and_assistant:
         share = _OF_YOU if Cue.YOU in seen.cues else 1.0
-        found[Signal.OWN_WORDS] = base * ~parties.others.take(places) * share
+        found[Signal.OWN_WORDS] = base * ~field.others.take(places) * share
     if seen.dated:
-        in_time = np.zeros(field.hole + 1, dtype=np.bool_)
-        for one in seen.dated:
-            in_time[one] = True
-        found[Signal.IN_TIME] = base * in_time.take(places)
+        in_times = np.bincount(np.concatenate(seen.dated), minlength=field.hole + 1)
+        # A day counts as its month and its year, too: what lies in all three is meant most.
+        found[Signal.IN_TIME] = base * in_times.take(places) / len(seen.dated)
     if Cue.NOW in seen.cues:
         found[Signal.NEWER] = base * field.newness.take(places)
-    if parties.several:
+    if field.voices.are_several:
         few = 1 - np.minimum(field.lengths.take(places), _SHORT) / _SHORT
         found[Signal.SHORT] = -few * said
     asks, wishes = field.marked(_ASKS), field.marked(_WISHES)
@@ -112,6 +110,6 @@ def _units(field: Field, seen: Evidence) -> dict[Signal, Scores]:
             before = np.where(said, places - 1, field.hole)
             found[Signal.AFTER_QUESTION] = (own / most).take(before) * asks.take(before)
     if wishes is not None and seen.above is not None:
-        mine = wishes.take(places) & said & ~parties.others.take(places)
+        mine = wishes.take(places) & said & ~field.others.take(places)
         found[Signal.STANDING_WISH] = np.maximum(seen.above, 0.0) * mine
     return found

@@ -39,15 +39,18 @@ UPDATE shelves SET followed = :mark WHERE owner = :owner AND no = :shelf AND fol
 -- name: count_waiting
 SELECT count(*) FROM (SELECT 1 FROM records WHERE owner = ? AND shelf = ? AND mark > ? AND mark > 0 LIMIT ?) AS w
 
--- The number of passages, the sum of their lengths, and the same sum with what neighbours in a thread lend.
+-- The number of passages, the sum of their lengths, the same sum with what neighbours in a thread lend, the roles in
+-- messages, and how many different speakers have a name.
 -- name: measured
 WITH seen AS MATERIALIZED ({view})
 SELECT count(*), coalesce(sum(m.length), 0)::bigint,
     coalesce(sum(m.length * (1 + :next::float8 * ((m.before >= 1)::int + (m.after >= 1)::int)
-        + :second::float8 * ((m.before >= 2)::int + (m.after >= 2)::int))), 0)::float8
+        + :second::float8 * ((m.before >= 2)::int + (m.after >= 2)::int))), 0)::float8,
+    coalesce(array_agg(DISTINCT m.role) FILTER (WHERE m.role IS NOT NULL), '{}'), count(DISTINCT m.speaker)
 FROM (SELECT owner, array_agg(no) AS shelves FROM seen WHERE no = ANY(:wanted::bigint[]) GROUP BY owner) AS o
 CROSS JOIN LATERAL (
-    SELECT f.length,
+    SELECT f.length, CASE WHEN r.type = 'message' THEN r.kind END AS role,
+        CASE WHEN r.type = 'message' THEN nullif(r.facets, '')::jsonb ->> 0 END AS speaker,
         CASE WHEN r.type = 'message' THEN row_number() OVER said - 1 ELSE 0 END AS before,
         CASE WHEN r.type = 'message' THEN count(*) OVER (PARTITION BY r.shelf, r.thread, r.type) - row_number() OVER said ELSE 0 END AS after
     FROM findable AS f JOIN records AS r ON r.owner = f.owner AND r.no = f.record AND r.shelf = f.shelf

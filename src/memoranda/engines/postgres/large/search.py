@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -38,13 +39,14 @@ async def measure(
     await session.run("any_plan")
     found = await session.one("measured", next=near[0], second=near[1], **where)
     assert found is not None
-    passages, length, near_length = found
+    passages, length, near_length, roles, names = found
+    measured = ShelfStatistics(passages, length, near_length, frozenset(roles), names)
     vectors = await vectors_of(session)
     if vectors is None:
-        return ShelfStatistics(passages, length, near_length)
+        return measured
     every = max(1, passages // _SOME)
     some = await session.all("some_vectors", set=vectors.number, every=every, **where)
-    return ShelfStatistics(passages, length, near_length, vectors.name, [row[0] for row in some], every)
+    return replace(measured, vectors=vectors.name, sample=[row[0] for row in some], every=every)
 
 
 async def count_holders(
