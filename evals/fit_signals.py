@@ -149,6 +149,20 @@ def lines(asked: Sequence[Asked]) -> Iterator[str]:
             for numbers in (plain, now, everywhere, without)
         )
         yield f"{name:<20}" + "".join(f"{cell:>14}" for cell in cells)
+    yield "mean of the corpora with all signals, and without one of them"
+    for number, name in enumerate(("all", *(signal.value for signal in Signal))):
+        left = now * (np.arange(len(now)) != number) if number else now
+        yield "{:<20}{:>14}".format(
+            name, "{:.1f} / {:.1f}".format(*(_mean(asked, left, cut) for cut in (5, 10)))
+        )
+
+
+def _mean(asked: Sequence[Asked], numbers: Floats, cut: int) -> float:
+    """Return the mean over the corpora of their recall, in percent."""
+    found: dict[str, list[float]] = {}
+    for one in asked:
+        found.setdefault(one.corpus, []).append(one.recall(numbers, cut))
+    return 100 * float(np.mean([np.mean(values) for values in found.values()]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

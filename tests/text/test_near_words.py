@@ -23,4 +23,4 @@ def test_words_of_like_meaning_are_near_and_others_are_not() -> None:
 
 def test_a_word_is_not_near_itself_and_unknown_words_have_no_near_ones() -> None:
     assert _hash("doctor") not in _near("doctor")
-    assert _near("Zyxwvut") == {} and near_words([]) == {}
+    assert _near("Zyxwvut") == {} and near_words(()) == {}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,7 +28,8 @@ def _table() -> _Table:
         return _Table(stored["hashes"], stored["starts"], stored["near"], stored["cosines"] / 255)
 
 
-def near_words(hashes: Sequence[int]) -> dict[int, float]:
+@lru_cache(maxsize=4096)
+def near_words(hashes: tuple[int, ...]) -> dict[int, float]:
     """Return the terms of words near a word, given as the hashes of its terms, each with how near it is, from 0 to 1."""
     table = _table()
     found: dict[int, float] = {}

@@ -16,6 +16,7 @@ import Stemmer
 
 from memoranda.text import scripts
 from memoranda.text.cues import marks_of
+from memoranda.text.near_words import near_words
 from memoranda.text.scripts import LONGEST, Unit, folded, normalised, script_of, units_of
 from memoranda.text.stopwords import ENGLISH_TOO, STOP_WORDS
 
@@ -286,7 +287,7 @@ def query_groups(text: str) -> tuple[TermGroup, ...]:
 
 def forget_words() -> None:
     """Empty the caches of words: they may contain words of erased texts."""
-    for cache in (_terms_in, _hashes_in, _groups_in, term_hash, alternatives, word_terms):
+    for cache in (_terms_in, _hashes_in, _groups_in, term_hash, alternatives, word_terms, near_words):
         cache.cache_clear()
 
 

@@ -136,6 +136,7 @@ def reasons_of(hit: Hit) -> str:
     ]
     if hit.names_speaker:
         reasons.append("the question names the speaker")
+    reasons += [f"{name.replace('_', ' ')} {amount:+.2f}" for name, amount in hit.signals]
     if hit.strength is not None:
         reasons.append(f"strength: {hit.strength:.2f}" + (f", used {hit.uses} times" if hit.uses else ""))
     return " · ".join(reasons)

@@ -91,6 +91,7 @@ FEW = 512
 #: Up to so many vectors are all compared; of more, the signs are compared first.
 COMPARED = 4096
 
+_SIGNALS = tuple(signal.value for signal in Signal)
 _BY_WORDS = (Scorer.WORDS, Scorer.WORDS_NEAR)
 _BY_MEANING = (Scorer.MEANING, Scorer.MEANING_NEAR)
 
@@ -161,9 +162,7 @@ class Match(NamedTuple):
     @property
     def signals(self) -> tuple[tuple[str, float], ...]:
         """The signals that changed the score, each with the amount."""
-        return tuple(
-            [(signal.value, amount) for signal, amount in zip(Signal, self.amounts, strict=False) if amount]
-        )
+        return tuple([one for one in zip(_SIGNALS, self.amounts, strict=False) if one[1]])
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:

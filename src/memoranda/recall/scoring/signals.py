@@ -52,6 +52,7 @@ _OF_YOU: Final = 0.35
 _SHORT, _SHORT_QUESTION = 6, 8
 #: Signals leave a passage that matches at least this share of its score.
 _LEAST: Final = 0.05
+_ROWS: Final = {signal: row for row, signal in enumerate(Signal)}
 _ASKS, _WISHES = term_hash(ASKS), term_hash(WISHES)
 
 
@@ -73,14 +74,12 @@ class Evidence(NamedTuple):
 
 def amounts_of(field: Field, seen: Evidence) -> Scores:
     """Return what each signal (row) adds to the score of each place; nothing where the score is 0."""
-    units = _units(field, seen)
-    amounts = np.zeros((len(Signal), len(seen.places)))
-    for row, signal in zip(amounts, Signal, strict=True):
-        if signal in units:
-            np.multiply(units[signal], COEFFICIENTS[signal] * (seen.base > 0), out=row)
+    amounts = np.zeros((len(_ROWS), len(seen.places)))
+    for signal, unit in _units(field, seen).items():
+        np.multiply(unit, COEFFICIENTS[signal], out=amounts[_ROWS[signal]])
+    amounts *= seen.base > 0
     left = seen.base + amounts.sum(axis=0)
-    short = amounts[list(Signal).index(Signal.SHORT)]
-    short += np.maximum(0.0, _LEAST * seen.base - left)
+    amounts[_ROWS[Signal.SHORT]] += np.maximum(0.0, _LEAST * seen.base - left)
     return amounts
 
 
