@@ -40,7 +40,7 @@ _NOW: Final = re.compile(
 
 
 class Cue(StrEnum):
-    """What a question tells about the passage that it looks for."""
+    """A hint in a question about the passage that it looks for."""
 
     #: It asks for what the one who is asked said, or for what both made: "what did you suggest", "our plan".
     YOU = "you"

@@ -49,7 +49,7 @@ class Speakers:
 
 
 class Voices(NamedTuple):
-    """Who speaks in the messages of a view."""
+    """The speakers in the messages of a view."""
 
     roles: frozenset[str]
     #: How many speakers have a name.

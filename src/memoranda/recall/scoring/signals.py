@@ -18,7 +18,7 @@ Scores = NDArray[np.float64]
 
 
 class Signal(StrEnum):
-    """What tells that a passage answers, or that it does not."""
+    """A sign that a passage answers, or that it does not."""
 
     #: In a talk of a user and an assistant: the user said it, or it is no message.
     OWN_WORDS = "own_words"
@@ -57,7 +57,7 @@ _ASKS, _WISHES = term_hash(ASKS), term_hash(WISHES)
 
 
 class Evidence(NamedTuple):
-    """What a search knows when it weighs signals."""
+    """The facts of a search from which signals are weighed."""
 
     #: The places that are scored, ascending.
     places: Numbers
