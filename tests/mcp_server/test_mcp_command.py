@@ -40,6 +40,17 @@ async def test_two_programs_share_the_users_own_book_over_standard_input(tmp_pat
     assert (tmp_path / "memoranda" / "memoranda.db").exists()
 
 
+@pytest.mark.parametrize(("audit", "noted"), [("true", ["cursor recall mcp"]), ("false", [])])
+async def test_reads_on_standard_input_are_in_the_audit_if_there_is_one(tmp_path, audit, noted):
+    started = program(tmp_path, "--agent", "cursor", MEMORANDA_SERVICE_AUDIT=audit)
+    async with mcp.Client(started) as one:
+        await Tools(one)("remember", content="The tests run with make check")
+        await Tools(one)("recall", question="how do tests run?")
+    async with memoranda.open(tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None) as book:
+        lines = [f"{line.principal} {line.verb} {line.surface}" for line in (await book.admin.reads()).lines]
+    assert lines == noted
+
+
 async def test_a_program_uses_the_book_of_a_service_with_its_key(tmp_path):
     async with memoranda.open(tmp_path / "book.db", worker=False) as book:
         secret = (await book.keys.create("coder", role="editor", owners=["ann"])).secret

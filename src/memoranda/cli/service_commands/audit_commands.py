@@ -29,7 +29,7 @@ _PAGE = 1000
 def audit_command(
     session: Session, party: Owner | None, words: tuple[str, ...], since: datetime | None, limit: int
 ) -> None:
-    """List who asked through a service what kind of thing about whom, oldest first; about one owner, or about anybody.
+    """List who asked through a service or MCP what kind of thing about whom, oldest first; about one owner, or about anybody.
 
     Owners are stored as keyed digests: name the owner to find their lines. What was answered is not stored.
     """

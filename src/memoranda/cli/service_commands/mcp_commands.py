@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import getpass
 import os
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 import click
 
 from memoranda.access.guard import Guard
 from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.access.read_audit import ReadAudit
+from memoranda.access.service_settings import ServiceSettings
 from memoranda.assembly import open as open_book
+from memoranda.assembly import service_settings
+from memoranda.book import Book
 from memoranda.book.input import Who
 from memoranda.cli.options import BOOK_VARIABLE, opens_book, seen_as_agent
 from memoranda.cli.session import Session
@@ -77,8 +82,19 @@ async def _serve(session: Session, whose: Whose, *, admin: bool) -> None:
     address = session.address if _named_book() else str(_own_book())
     async with open_book(address, tenant=session.tenant, config=session.config, models="auto") as book:
         own = frozenset({whose.owner}), frozenset({whose.agent}), frozenset(whose.groups)
-        principal = local_admin(book.tenant) if admin else Principal("mcp", book.tenant, Role.EDITOR, *own)
-        await make_server(Asker(Guard(book, principal, "mcp"), whose), admin=admin).run_stdio_async()
+        principal = (
+            local_admin(book.tenant) if admin else Principal(whose.agent, book.tenant, Role.EDITOR, *own)
+        )
+        async with _audit_of(book, service_settings(session.config)) as audit:
+            asker = Asker(Guard(book, principal, "mcp", audit), whose)
+            await make_server(asker, admin=admin).run_stdio_async()
+
+
+def _audit_of(book: Book, settings: ServiceSettings) -> AbstractAsyncContextManager[ReadAudit | None]:
+    """Return the audit of reads, if there is to be one; the book of a service notes them there."""
+    if not settings.audit or not isinstance(book, Book):
+        return nullcontext()
+    return ReadAudit(book, settings.audit_days)
 
 
 def _change_file(
