@@ -248,3 +248,41 @@ async def test_the_document_names_every_status_and_operation_once(http):
         assert {"200", "400", "401", "404", "422", "429", "500", "503"} <= one[
             "responses"
         ].keys() or "2" not in one["responses"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{OWNER}/items/missing?namespace=notes",
+        f"{OWNER}/operations/missing",
+        f"{OWNER}/restriction",
+        f"{OWNER}/threads/c1/schedule",
+        "/v1/agents/missing",
+        "/v1/schemas/missing",
+        "/v1/keys/missing",
+    ],
+)
+async def test_a_get_of_one_thing_that_is_not_there_is_not_found(http, path):
+    await http.post(f"{OWNER}/threads", json={"name": "c1"})
+    problem(await http.get(path), 404)
+
+
+async def test_no_get_is_described_as_answering_null(http):
+    paths = (await http.get("/openapi.json")).json()["paths"]
+    for path, methods in paths.items():
+        if path.startswith("/v1/") and "get" in methods:
+            for content in methods["get"]["responses"]["200"].get("content", {}).values():
+                schema = content["schema"]
+                assert {"type": "null"} not in schema.get("anyOf", [schema]), path
+
+
+async def test_a_version_is_refused_where_none_is_compared(http):
+    headers = {"If-Match": '"1"'}
+    refused = await http.post(f"{OWNER}/memories", json={"content": "I like tea"}, headers=headers)
+    assert problem(refused, 422)["errors"][0]["field"] == "If-Match"
+    id = await remembered(http)
+    for version in ("*", '"x"', '""'):
+        refused = await http.put(
+            f"{OWNER}/memories/{id}", json={"content": "I like coffee"}, headers={"If-Match": version}
+        )
+        problem(refused, 422)

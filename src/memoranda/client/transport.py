@@ -21,7 +21,7 @@ from memoranda.errors import (
     VersionMismatch,
     installing,
 )
-from memoranda.wire.problems import RETRIED, error_of
+from memoranda.wire.problems import ABSENT, RETRIED, error_of
 
 # Only programs that ask a service need the package.
 if TYPE_CHECKING:
@@ -144,6 +144,8 @@ class Transport:
             else:
                 if answer.is_success:
                     return self._json(answer)
+                if asked.method == "GET" and self._problem(answer).get("code") == ABSENT:
+                    return None
                 error = self._error(answer)
                 if last or not _is_worth_repeating(answer.status_code, error, asked):
                     raise error
@@ -212,11 +214,14 @@ class Transport:
             ) from None
 
     def _error(self, answer: httpx2.Response) -> MemorandaError:
+        return error_of(answer.status_code, self._problem(answer))
+
+    def _problem(self, answer: httpx2.Response) -> Mapping[str, Any]:
         try:
             body = from_json(answer.content)
         except ValueError:
-            body = {}
-        return error_of(answer.status_code, body if isinstance(body, Mapping) else {})
+            return {}
+        return body if isinstance(body, Mapping) else {}
 
     def _lost(self, exc: Exception, asked: Asked, *, sent: bool) -> StorageError:
         what = f"{self.address} did not answer ({type(exc).__name__})"

@@ -178,6 +178,8 @@ def _responses(verb: Verb, result: dict[str, Any]) -> dict[str, Any]:
         content: dict[str, Any] = {"application/x-ndjson": {"schema": {"type": "string"}}}
     else:
         outcomes = [_OUTCOMES] if verb.name in BATCHES else []
+        if verb.method == "GET":
+            result = _without_null(result)
         content = {"application/json": {"schema": {"anyOf": [result, *outcomes]} if outcomes else result}}
     statuses = _ALWAYS if verb.reads else (*_ALWAYS, *_OF_WRITES)
     return {
@@ -187,6 +189,14 @@ def _responses(verb: Verb, result: dict[str, Any]) -> dict[str, Any]:
             for status in sorted(statuses)
         },
     }
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a result's schema for a GET: what is not there is answered with 404."""
+    options = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if not options:
+        return schema
+    return options[0] if len(options) == 1 else {**schema, "anyOf": options}
 
 
 def _turn(

@@ -17,7 +17,7 @@ from memoranda.errors import InvalidInput, MemorandaError, Stale
 from memoranda.model.records import Owner, OwnerKind, Record
 from memoranda.service.answers import Refused, problem_answer
 from memoranda.service.sealed_cursors import open_cursor, seal_cursor
-from memoranda.wire.problems import problem_of
+from memoranda.wire.problems import ABSENT, problem_of
 from memoranda.wire.results import from_json as result_from_json
 from memoranda.wire.results import to_json as result_to_json
 from memoranda.wire.routes import match
@@ -77,6 +77,8 @@ async def _called(request: Request, guard: Guard, verb: Verb, given: dict[str, A
         if "if-match" not in request.headers:
             raise
         return problem_answer({**problem_of(exc, request.state.request_id), "status": 412})
+    if result is None and request.method == "GET":
+        raise Refused(404, ABSENT, "there is nothing here that you may see")
     body = result_to_json(result)
     if isinstance(body, dict) and isinstance(body.get("cursor"), str):
         body["cursor"] = seal_cursor(guard.principal, verb.name, given.get("owner"), body["cursor"])

@@ -43,6 +43,8 @@ _STATUSES: tuple[tuple[type[MemorandaError], int], ...] = (
     (ModelFailed, 503),
     (StorageError, 503),
 )
+#: The code of the answer to a GET of one thing that is not there, or is not the caller's; the library returns None.
+ABSENT = "nothing_there"
 #: Statuses after which the same request may succeed later.
 RETRIED = frozenset({429, 502, 503, 504})
 
