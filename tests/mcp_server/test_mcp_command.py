@@ -1,18 +1,14 @@
-"""The command ``memoranda mcp``: over standard input and output, and in the files of coding agents."""
+"""The command ``memoranda mcp`` over standard input and output."""
 
 from __future__ import annotations
 
-import json
 import sys
 
 import mcp
 import pytest
-from click.testing import CliRunner
 from mcp.client.stdio import StdioServerParameters
 
 import memoranda
-from memoranda.cli.service_commands.mcp_commands import mcp_command
-from memoranda.errors import InvalidInput
 from tests.mcp_server.asked_tools import Tools
 from tests.service.live_service import live_service
 
@@ -65,55 +61,3 @@ async def test_a_program_uses_the_book_of_a_service_with_its_key(tmp_path):
         async with mcp.Client(bob) as other:
             refused = await other.call_tool("recall", {"question": "how do the tests run?"})
             assert refused.is_error and "for this credential" in str(refused.content)
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    (tmp_path / "shop" / ".git").mkdir(parents=True)
-    (tmp_path / "shop" / "src").mkdir()
-    monkeypatch.chdir(tmp_path / "shop" / "src")
-    monkeypatch.delenv("MEMORANDA_BOOK", raising=False)
-    return tmp_path / "shop"
-
-
-def run(*arguments):
-    return CliRunner().invoke(mcp_command, arguments, catch_exceptions=False)
-
-
-def test_an_entry_is_written_beside_what_stands_there_and_taken_back(project):
-    before = (
-        '{\n  "z": 1,\n  "mcpServers": {\n    "other": {\n      "command": "ä"\n    }\n  },\n  "a": 2\n}\n'
-    )
-    path = project / ".mcp.json"
-    path.write_text(before, encoding="utf-8")
-    assert run("--install", "claude-code").exit_code == 0
-    held = json.loads(path.read_text(encoding="utf-8"))
-    entry = held["mcpServers"]["memoranda"]
-    assert list(held) == ["z", "mcpServers", "a"]
-    assert entry["args"][2:] == ["mcp", "--agent", "claude-code", *_SHOP]
-    assert run("--install", "claude-code").exit_code == 0
-    assert run("--uninstall", "claude-code").exit_code == 0
-    assert path.read_text(encoding="utf-8") == before
-
-
-def test_a_file_that_only_has_the_entry_goes_with_it(project):
-    run("--install", "cursor")
-    assert (project / ".cursor" / "mcp.json").exists()
-    run("--uninstall", "cursor")
-    assert list((project / ".cursor").iterdir()) == []
-    assert "not in" in run("--uninstall", "cursor").output
-
-
-def test_printing_writes_nothing(project):
-    printed = json.loads(run("--install", "cursor", "--print", "--owner", "ann").output)
-    assert printed["mcpServers"]["memoranda"]["args"][-2:] == ["--owner", "ann"]
-    assert not (project / ".cursor").exists()
-
-
-@pytest.mark.parametrize("broken", ['{"a": 1,}', "[]", '{"mcpServers": 3}'])
-def test_a_broken_file_is_refused_with_the_cure_and_stays(project, broken):
-    path = project / ".mcp.json"
-    path.write_text(broken)
-    with pytest.raises(InvalidInput, match="mend it, or add the entry of --print by hand"):
-        run("--install", "claude-code")
-    assert path.read_text() == broken

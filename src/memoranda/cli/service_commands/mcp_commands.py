@@ -6,6 +6,7 @@ import getpass
 import os
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -69,13 +70,20 @@ def mcp_command(
     """
     if MISSING is not None:
         raise InvalidInput(f"MCP needs {MISSING}: {installing('server')}")
-    if install or uninstall:
-        _change_file(session, install, uninstall, owner, only_print=only_print)
-        return
-    whose = Whose(
-        owner or getpass.getuser(), who.get("agent") or "mcp", tuple(who.get("groups") or ()), audience
-    )
-    session.run(_serve(session, whose, admin=admin))
+    if (install and uninstall) or (only_print and not install):
+        raise click.UsageError(
+            "--install and --uninstall exclude each other, and --print goes with --install"
+        )
+    if uninstall:
+        _uninstall(session, uninstall)
+    elif install:
+        own = [*(["--owner", owner] if owner else []), *(["--admin"] if admin else [])]
+        _install(session, install, who, audience or "group", own, only_print=only_print)
+    else:
+        whose = Whose(
+            owner or getpass.getuser(), who.get("agent") or "mcp", tuple(who.get("groups") or ()), audience
+        )
+        session.run(_serve(session, whose, admin=admin))
 
 
 async def _serve(session: Session, whose: Whose, *, admin: bool) -> None:
@@ -97,27 +105,45 @@ def _audit_of(book: Book, settings: ServiceSettings) -> AbstractAsyncContextMana
     return ReadAudit(book, settings.audit_days)
 
 
-def _change_file(
-    session: Session, install: str | None, uninstall: str | None, owner: str | None, *, only_print: bool
+def _uninstall(session: Session, program: str) -> None:
+    path = program_entries.project_of(Path.cwd()) / program_entries.FILES[program]
+    done = "removed from" if program_entries.remove_entry(path) else "not in"
+    session.printer.say(f"memoranda is {done} {path}", "good")
+
+
+def _install(
+    session: Session, program: str, who: Who, audience: str, own: list[str], *, only_print: bool
 ) -> None:
+    """Write or print the entry of a program, with all options of this command that say whose memory it serves."""
     project = program_entries.project_of(Path.cwd())
-    if uninstall is not None:
-        path = project / program_entries.FILES[uninstall]
-        done = "removed from" if program_entries.remove_entry(path) else "not in"
-        session.printer.say(f"memoranda is {done} {path}", "good")
-        return
-    assert install is not None
-    path = project / program_entries.FILES[install]
-    more = ["--owner", owner] if owner else []
-    if _named_book():
-        is_file = "://" not in session.address
-        more += ["--book", str(Path(session.address).resolve()) if is_file else session.address]
-    entry = program_entries.entry_of(install, project, more)
+    groups = who.get("groups") or [program_entries.group_of(project)]
+    options = ["--agent", who.get("agent") or program]
+    options += [part for group in groups for part in ("--group", group)]
+    options += ["--audience", audience, *own, *_book_options(session)]
+    entry = program_entries.entry_of(options)
     if only_print:
         click.echo(program_entries.shown_entry(entry), nl=False)
         return
+    path = project / program_entries.FILES[program]
     program_entries.install_entry(path, entry)
-    session.printer.say(f"memoranda is in {path}; restart {install}", "good")
+    session.printer.say(f"memoranda is in {path}; restart {program}", "good")
+
+
+def _book_options(session: Session) -> list[str]:
+    """Return the options by which a program in another folder opens the same book."""
+    options = [] if session.whole else ["--tenant", session.tenant]
+    if session.config:
+        options += ["--config", str(Path(session.config).resolve())]
+    if not _named_book():
+        return options
+    if "://" not in session.address:
+        return [*options, "--book", str(Path(session.address).resolve())]
+    if urlsplit(session.address).password:
+        raise InvalidInput(
+            "book: the address has a password, which would stand in a file of the project; leave it out, and put it into "
+            "~/.pgpass or the variable PGPASSWORD"
+        )
+    return [*options, "--book", session.address]
 
 
 def _named_book() -> bool:
