@@ -114,7 +114,7 @@ def _uninstall(session: Session, program: str) -> None:
 def _install(
     session: Session, program: str, who: Who, audience: str, own: list[str], *, only_print: bool
 ) -> None:
-    """Write the entry of a program, or print it; it has all options that say whose memory it serves."""
+    """Write or print the entry of a program."""
     project = program_entries.project_of(Path.cwd())
     groups = who.get("groups") or [program_entries.group_of(project)]
     options = ["--agent", who.get("agent") or program]
