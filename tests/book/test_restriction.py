@@ -28,6 +28,15 @@ async def test_nothing_of_a_restricted_owner_is_recalled_or_placed(book, told):
     assert len(await book.recall("ann", "tea", agent="chef", types="memory")) == 1
 
 
+async def test_the_owners_own_view_recalls_and_places_nothing_in_a_context(book, told):
+    await book.restrict("ann")
+    assert len(await book.recall("ann", "tea", view="owner", types="memory")) == 1
+    context = await book.context("ann", "tea", view="owner", thread=told)
+    assert context.text == "" and context.tokens == 0 and context.blocks == ()
+    await book.unrestrict("ann")
+    assert "green tea" in (await book.context("ann", "tea", view="owner")).text
+
+
 async def test_nothing_is_formed_or_stored_of_a_restricted_owner(book, told):
     await book.restrict("ann")
     with pytest.raises(Restricted):

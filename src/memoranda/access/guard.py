@@ -15,7 +15,6 @@ from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind
 _OF_THE_PERSON = {
     "export": "an export",
     "restrict": "restricting what is done with a person's data",
-    "unrestrict": "lifting a restriction",
 }
 #: Arguments of an erasure that reach beyond some records.
 _WHOLE = ("everything", "backups")

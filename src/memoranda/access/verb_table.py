@@ -92,7 +92,7 @@ VERBS: tuple[Verb, ...] = (
     # Restricting the processing of an owner's data
     Verb("restriction", _VIEWER, "GET", f"{_OWNER}/restriction"),
     Verb("restrict", _EDITOR, "PUT", f"{_OWNER}/restriction"),
-    Verb("unrestrict", _EDITOR, "DELETE", f"{_OWNER}/restriction"),
+    Verb("unrestrict", _ADMIN, "DELETE", f"{_OWNER}/restriction"),
     # Profiles, episodes and items
     Verb("profile.get", _VIEWER, "GET", f"{_OWNER}/profiles/{{schema}}"),
     Verb("profile.put", _EDITOR, "PUT", f"{_OWNER}/profiles/{{schema}}"),

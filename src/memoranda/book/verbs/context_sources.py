@@ -130,6 +130,9 @@ class Contexts:
         request: ContextRequest,
     ) -> tuple[Context, list[Memory]]:
         """Return a context, and the memories that were placed in it."""
+        if view.whole and await self._services.engine.restriction(owner) is not None:
+            # Storage shows a restricted owner's records to the person; placing them in a context is use.
+            return Composer(Material(), request.budget, request.count).compose(), []
         most = _most_for(request.budget) if request.limit is None else request.limit
         while True:
             gathered = await self._gathered(owner, view, finding, request, most)

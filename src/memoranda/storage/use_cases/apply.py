@@ -31,7 +31,7 @@ from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import JobsAbout, OwnersOfRecords
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.use_cases.hidden_jobs import hidden_jobs
-from memoranda.storage.use_cases.restriction_checks import refuse_restricted
+from memoranda.storage.use_cases.restriction_checks import while_restricted
 from memoranda.storage.use_cases.vector_sets import new_terms
 from memoranda.storage.writes import DropJobs, ForgetKept, PutJob, Reserve, Reword, StoreRecords
 from memoranda.text.terms import RULE
@@ -49,8 +49,7 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         if found is not None:
             return repeated(found.entry, batch.owner, operation, ended=found.ended)
     refuse_old_era(batch.era, base.era)
-    if base.restricted is not None:
-        refuse_restricted(base, batch)
+    batch = while_restricted(base, batch)
     decision = yield from decide_batch(batch)
     nothing = Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
     if not decision.puts and not decision.jobs and operation is None:
@@ -120,7 +119,7 @@ def _answers_about(puts: Iterable[Put]) -> Deciding[list[bytes]]:
 
 def preview_batch(batch: Batch) -> Deciding[Receipt]:
     """Decide a batch and return the receipt of what it would do; nothing is written."""
-    refuse_restricted((yield from ask(FindOwner(batch.owner))), batch)
+    batch = while_restricted((yield from ask(FindOwner(batch.owner))), batch)
     decision = yield from decide_batch(batch)
     lines = decision.lines(b"" for _ in decision.puts)
     items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after) for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -68,12 +69,15 @@ def unrestrict(owner: Owner, at: datetime) -> Deciding[bool]:
     return True
 
 
-def refuse_restricted(base: OwnerBase, batch: Batch) -> None:
-    """Raise ``Restricted`` if the owner's processing is restricted and this batch may not be stored."""
+def while_restricted(base: OwnerBase, batch: Batch) -> Batch:
+    """Return the batch as it may be stored; raise ``Restricted`` if the owner's processing is restricted and it may not.
+
+    What is kept unread evicts no memory: at a limit it is refused.
+    """
     if base.restricted is None or all(isinstance(change, _ALWAYS) for change in batch.changes):
-        return
+        return batch
     if base.restricted is Appends.KEEP_UNREAD and batch.actor.kind != "system":
-        return
+        return replace(batch, limits=batch.limits.model_copy(update={"at_capacity": "reject"}))
     raise Restricted(
         "owner: the processing of this owner's data is restricted, and nothing new is stored; "
         "export and forget are possible, and unrestrict lifts it"

@@ -6,14 +6,15 @@ from datetime import timedelta
 
 import pytest
 
-from memoranda.errors import InvalidInput, Restricted
+from memoranda.errors import InvalidInput, LimitReached, Restricted
 from memoranda.model.beside.service_records import Appends, ReadNote, Restriction
 from memoranda.model.book_rows import Arrival, PieceKind
 from memoranda.model.changes import Hide
 from memoranda.model.ledger import Actor, Target
+from memoranda.model.memories import HELD
 from memoranda.model.passages import Use
 from memoranda.model.query import Filter
-from memoranda.model.records import EVERYONE, WITH_EXPIRED, View
+from memoranda.model.records import EVERYONE, WITH_EXPIRED, Limits, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, AT_A, BEN, SMALL, START, Pen, vectors_of
@@ -87,6 +88,19 @@ class RestrictionSuite(Suite):
         assert await pen.find(said) is not None
         await engine.unrestrict(ANN, START)
         assert await pen.find(said, View()) is not None
+
+    async def test_kept_unread_evicts_no_memory_of_a_restricted_owner(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_agent=2, at_capacity="evict_oldest"))
+        first = [await pen.remember("likes tea"), await pen.remember("likes rum")]
+        await engine.restrict(ANN, Appends.KEEP_UNREAD, START)
+        for dry_run in (False, True):
+            with pytest.raises(LimitReached, match="memories_per"):
+                await pen.write(pen.remembering("likes milk"), dry_run=dry_run)
+        held = Filter(statuses=HELD)
+        assert len((await engine.scan(ANN, pen.view, held, None, 5)).records) == 2
+        await engine.unrestrict(ANN, START)
+        await pen.remember("likes milk")
+        assert first[0] not in {one.id for one in (await engine.scan(ANN, pen.view, held, None, 5)).records}
 
     async def test_a_restriction_holds_for_an_owner_without_records_and_outlives_an_erasure(
         self, engine: Engine
