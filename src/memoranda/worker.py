@@ -119,7 +119,7 @@ class Worker:
     async def run(
         self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1, *, delay: float = 0.0
     ) -> None:
-        """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, those stay leased until the lease ends."""
+        """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, give those back."""
         if delay:
             await _waited(stop, None, delay)
         looking = asyncio.Lock()
@@ -246,6 +246,11 @@ class Worker:
         """Run a leased job and report how it ended."""
         try:
             await self._handle(job)
+        except asyncio.CancelledError:
+            # The program ends: another worker may begin the job at once.
+            with contextlib.suppress(StorageError):
+                await self._jobs.postpone(job, self._clock(), "the program that had begun it ended")
+            raise
         except Erased:
             # Whom it was for is gone: so is the work.
             await self._jobs.finish(job)

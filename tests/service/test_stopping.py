@@ -11,12 +11,14 @@ import sys
 import memoranda
 from memoranda.model.messages import Message
 from memoranda.model.records import those_of
+from tests.fakes.model_replies import silent
+from tests.fakes.model_server import ModelServer
 from tests.service.listening import connected, head, read_answer
 
 CLIENTS = 8
 
 
-async def serving(path):
+async def serving(path, **settings):
     """Start `memoranda serve` on a free port, and return the process and its port."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -26,7 +28,7 @@ async def serving(path):
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env={**os.environ, "MEMORANDA_EMBEDDING_USE": "none"},
+        env={**os.environ, "MEMORANDA_EMBEDDING_USE": "none", **settings},
     )
     assert process.stdout is not None
     async with asyncio.timeout(60):
@@ -82,3 +84,65 @@ async def test_a_service_that_is_stopped_under_load_cuts_no_request_and_ends_wel
             stored += [message.content for message in those_of(Message, page.records)]
         assert sorted(stored) == sorted(acknowledged)
         assert await book.jobs.list(state="leased") == []
+
+
+async def test_a_job_that_does_not_end_is_given_back_for_another_worker_to_begin_at_once(tmp_path):
+    path = tmp_path / "book.db"
+    async with memoranda.open(path, worker=False, models=None, embed=None) as book:
+        await (await book.thread("ann")).append("user", "I live in Oslo.")
+        assert await book.form_now("ann") == 1
+    with ModelServer([silent()]) as model:
+        process, _ = await serving(path, **model.environment, MEMORANDA_MODELS_USE="openai-chat:gpt-5-mini")
+        assert await asyncio.to_thread(model.until, asked=1)
+        async with memoranda.open(path, worker=False, embed=None) as book:
+            assert [job.kind for job in await book.jobs.list(state="leased")] == ["form"]
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(60):
+            assert await process.wait() == 0
+    async with memoranda.open(path, worker=False, models=None, embed=None) as book:
+        assert await book.jobs.list(state="leased") == []
+        (job,) = [job for job in await book.jobs.list(state="waiting") if job.kind == "form"]
+        assert job.tries == 0 and "ended" in (job.error or "")
+        await book.worker.drain()
+        assert await book.count("ann", types="memory", view="owner") == 1
+
+
+async def test_a_request_that_is_sent_slowly_is_answered_whole_after_the_signal(tmp_path):
+    path = tmp_path / "book.db"
+    process, port = await serving(path)
+    body = json.dumps({"content": "I live in Oslo."}).encode()
+    async with connected(port) as (reader, writer):
+        # This answer shows that the connection was accepted.
+        writer.write(head("GET", "/livez"))
+        await writer.drain()
+        assert (await read_answer(reader)).status == 200
+        writer.write(
+            head("POST", "/v1/owners/ann/memories", Content_Type="application/json", Content_Length=len(body))
+            + body[:5]
+        )
+        await writer.drain()
+        # Answers come in order, so the service has read what was sent before this one.
+        async with connected(port) as (other, asking):
+            asking.write(head("GET", "/livez"))
+            await asking.drain()
+            assert (await read_answer(other)).status == 200
+        process.send_signal(signal.SIGTERM)
+        await refused(port)
+        writer.write(body[5:])
+        await writer.drain()
+        assert (await read_answer(reader)).status == 200
+    async with asyncio.timeout(60):
+        assert await process.wait() == 0
+    async with memoranda.open(path, worker=False, embed=None) as book:
+        assert await book.count("ann", types="memory", view="owner") == 1
+
+
+async def refused(port):
+    """Connect until the service takes no new connection."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except ConnectionError:
+                return
+            writer.close()
