@@ -223,7 +223,7 @@ async def test_a_lease_that_cannot_be_renewed_once_is_renewed_later(clock: HandC
     assert await engine.jobs(None, 10) == []
 
 
-async def test_a_cancelled_worker_ends_and_takes_its_handler_with_it(clock: HandClock):
+async def test_a_cancelled_worker_ends_its_handler_and_gives_the_job_back(clock: HandClock):
     engine, begun, ended = InMemoryEngine(), asyncio.Event(), asyncio.Event()
 
     async def stay(job: Job) -> None:
@@ -240,7 +240,8 @@ async def test_a_cancelled_worker_ends_and_takes_its_handler_with_it(clock: Hand
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended.is_set()
-    assert (await one_job(engine)).state is JobState.LEASED
+    job = await one_job(engine)
+    assert (job.state, job.run_at, job.tries) == (JobState.WAITING, clock(), 0)
 
 
 async def test_what_is_given_up_is_a_dead_letter_at_once(clock: HandClock):
