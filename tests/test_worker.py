@@ -241,7 +241,7 @@ async def test_a_cancelled_worker_ends_its_handler_and_gives_the_job_back(clock:
         await task
     assert ended.is_set()
     job = await one_job(engine)
-    assert (job.state, job.run_at, job.tries) == (JobState.WAITING, clock(), 0)
+    assert (job.state, job.tries) == (JobState.WAITING, 0) and job.run_at < clock()
 
 
 async def test_what_is_given_up_is_a_dead_letter_at_once(clock: HandClock):
