@@ -137,7 +137,7 @@ async def test_a_client_that_accepts_only_one_form_is_told_both(book, accepted, 
     async with serving(book) as service:
         refused = await posted(service, accepted, version)
     assert (refused.status_code, refused.headers["content-type"]) == (406, "application/problem+json")
-    assert refused.json()["code"] == "accept"
+    assert refused.json()["title"] == "The client would not take the answer"
     assert "send Accept: application/json, text/event-stream" in refused.json()["detail"]
 
 

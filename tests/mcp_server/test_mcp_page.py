@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import httpx2
 import mcp
 import pytest
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from memoranda.cli.service_commands.mcp_commands import mcp_command
+from tests.mcp_server.asked_tools import Tools
+from tests.service.live_service import live_service
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
-BLOCKS = re.findall(r"```(json|toml)\n(.*?)```", PAGE, re.DOTALL)
+ENTRIES = re.findall(r"```(json|toml)\n(.*?)```", PAGE, re.DOTALL)
+BLOCKS = [(form, block) for form, block in ENTRIES if "command" in block]
+OF_SERVICE = next(block for _, block in ENTRIES if "url" in block)
 
 
 def entry(form, block):
@@ -44,3 +52,24 @@ async def test_an_entry_starts_a_server_with_the_tools_of_the_page(tmp_path):
     async with mcp.Client(started) as client:
         names = [one.name for one in (await client.list_tools()).tools]
     assert names == re.findall(r"^\| `([a-z]+)` \|", PAGE, re.MULTILINE)
+
+
+def test_the_entry_of_a_service_remembers_in_one_session_and_recalls_in_a_second(tmp_path):
+    create = re.findall(r"\$ memoranda (keys create .*?)  ", PAGE)[0].split()
+    with live_service(tmp_path / "book.db") as url:
+        command = [sys.executable, "-m", "memoranda", *create, "--book", str(tmp_path / "book.db"), "--json"]
+        made = subprocess.run(command, capture_output=True, check=True)
+        found = entry("json", OF_SERVICE.replace("${MEMORANDA_KEY}", json.loads(made.stdout)["secret"]))
+        address = found["url"].replace("http://127.0.0.1:7411", url)
+        asyncio.run(asked(address, found["headers"], "remember", content="The tests run with make check"))
+        recalled = asyncio.run(asked(address, found["headers"], "recall", question="how do the tests run?"))
+    assert [one["text"] for one in recalled["found"]] == ["The tests run with make check"]
+
+
+async def asked(address, headers, tool, **arguments):
+    """Return the answer of one tool in a session of its own."""
+    async with (
+        httpx2.AsyncClient(headers=headers) as http,
+        mcp.Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        return await Tools(client)(tool, **arguments)

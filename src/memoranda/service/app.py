@@ -159,7 +159,8 @@ def _add_error_handlers(app: FastAPI) -> None:
         assert isinstance(exc, HTTPException)
         codes = {404: "not_found", 405: "method", 406: "accept"}
         headers = dict(exc.headers or {})
-        if exc.status_code == 405 and (methods := _methods_at(app, request.url.path)):
+        is_mcp = request.url.path.startswith("/mcp")
+        if exc.status_code == 405 and not is_mcp and (methods := _methods_at(app, request.url.path)):
             # The routing names the methods of one route, and a path may have several.
             headers["Allow"] = methods
         found = Refused(

@@ -55,6 +55,7 @@ TITLES = {
     403: "This credential may not do this",
     404: "Not found",
     405: "No such method here",
+    406: "The client would not take the answer",
     408: "The request took too long to arrive",
     409: "The request contradicts what is stored",
     410: "It was forgotten",

@@ -19,6 +19,7 @@ from memoranda.cli.output.record_tables import (
     text_of,
     when,
 )
+from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session
 from memoranda.model.query import Because, Hit, Hits, MissingHit, ScorerScore
 from memoranda.model.records import Owner
@@ -138,7 +139,9 @@ def reasons_of(hit: Hit) -> str:
         reasons.append("the question names the speaker")
     reasons += [f"{name.replace('_', ' ')} {amount:+.2f}" for name, amount in hit.signals]
     if hit.strength is not None:
-        reasons.append(f"strength: {hit.strength:.2f}" + (f", used {hit.uses} times" if hit.uses else ""))
+        reasons.append(
+            f"strength: {hit.strength:.2f}" + (f", used {counted(hit.uses, 'time')}" if hit.uses else "")
+        )
     return " · ".join(reasons)
 
 
