@@ -281,7 +281,8 @@ def _replayed(population: Population, rng: Random, who: str, verb: str) -> Attac
     if "operation" in given:
         given["operation"] = "bobop"
         return _pair(who, verb, "replayed", given, {"bobop": "bubop"})
-    return Attack(who, verb, "replayed", request_of(verb, given).with_header("Idempotency-Key", "bobop"))
+    # Another id than above: a write that succeeds makes it the name of one's own operation, which is there for a read.
+    return Attack(who, verb, "replayed", request_of(verb, given).with_header("Idempotency-Key", "bobputx"))
 
 
 _PATHS = (

@@ -82,7 +82,8 @@ async def furnish(book: Book, owner: str, word: str) -> Own:
     )
     has["episode"] = episode.items[0].id
     for name in ("x", "y", "z"):
-        put = await book.items.put(owner, ["notes"], name, {"text": f"{word} item"}, agent=AGENT)
+        value, operation = {"text": f"{word} item"}, f"{owner}put{name}"
+        put = await book.items.put(owner, ["notes"], name, value, agent=AGENT, operation=operation)
         has[f"item{name}"] = put.items[0].id
     await book.profile.put(owner, {"name": f"{word}name"})
     # Its silence would end while requests are made, and a job that an administrator runs would form it.
