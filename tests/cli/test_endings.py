@@ -201,7 +201,7 @@ def test_an_empty_variable_is_no_default(shell: Shell) -> None:
 SLOW_EXPORT = """
 import asyncio
 from memoranda.book import Book
-async def slow(self, owner=None, masked=False):
+async def slow(self, owner=None, **how):
     yield "{}"
     print("waiting", flush=True)
     await asyncio.sleep(60)

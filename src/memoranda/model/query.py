@@ -219,7 +219,7 @@ class Hit:
     record: Record
     score: float
     rank: int
-    #: Each word of the question that the passage holds, itself or by a near word, with its share of the words score.
+    #: Each word of the question that the passage holds, with its share of the words score.
     words: tuple[tuple[str, float], ...] = ()
     #: Its score by each scorer; none if only its time or its use counted.
     scores: tuple[ScorerScore, ...] = ()
@@ -236,6 +236,8 @@ class Hit:
     conditions: Mapping[str, Any] = field(default_factory=dict)
     #: What else raised or lowered its score: each signal's name and amount.
     signals: tuple[tuple[str, float], ...] = ()
+    #: Each word of the question of which it holds only a near word, with its share.
+    near_words: tuple[tuple[str, float], ...] = ()
 
     def __repr__(self) -> str:
         words = f" by {', '.join(word for word, _ in self.words[:5])}" if self.words else ""

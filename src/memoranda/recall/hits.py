@@ -176,6 +176,7 @@ def hits_of(
                 ),
                 conditions,
                 found.signals,
+                found.near_words,
             )
         )
     return tuple(hits)

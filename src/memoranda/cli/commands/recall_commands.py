@@ -132,6 +132,8 @@ def reasons_of(hit: Hit) -> str:
         reasons.append("words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.words))
     elif any(one.scorer == "words_near" and one.score > 0 for one in hit.scores):
         reasons.append("next to words of the question")
+    if hit.near_words:
+        reasons.append("near words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.near_words))
     reasons += [
         f"meaning: {one.score:.2f}" for one in hit.scores if one.scorer == "meaning" and one.score > 0
     ]

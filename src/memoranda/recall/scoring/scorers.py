@@ -30,6 +30,7 @@ _NEAR_WORDS = 0.3
 #: In questions of more words than this, near words count less.
 _MANY_WORDS = 8
 _SHARES = 64
+_ROUNDING = 1e-9
 
 #: The terms of words near a question's word, and how much of the word each one counts.
 NearWords = Sequence[tuple[int, float]]
@@ -164,6 +165,13 @@ def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> W
     own, near = held.take(around.at, axis=1), near.take(around.at, axis=1)
     places = around.places.take(around.at)
     return _scores(found, own, near, field.own_penalty.take(places), field.near_penalty.take(places))
+
+
+def are_near(field: Field, found: WordMatches, places: Numbers, shares: Scores) -> NDArray[np.bool_]:
+    """Return for each word (row) and place whether it is there only by a near word, which counts less than the word once."""
+    once = found.weights[:, np.newaxis] / (field.own_penalty.take(places) + 1)
+    near: NDArray[np.bool_] = shares < once * (1 - _ROUNDING)
+    return near
 
 
 def estimated_word_scores(field: Field, found: WordMatches) -> tuple[Line, Line]:

@@ -20,6 +20,7 @@ from memoranda.recall.scoring.scorers import (
     NearWords,
     Scorer,
     WordMatches,
+    are_near,
     cosines_at,
     cosines_everywhere,
     estimated_cosines,
@@ -140,8 +141,9 @@ class Match(NamedTuple):
     #: The score and the rank by each scorer.
     scores: Sequence[float] = ()
     ranks: Sequence[int] = ()
-    #: What each word adds to the score by words.
+    #: What each word adds to the score by words, and whether the passage has only a near word instead of it.
     shares: Sequence[float] = ()
+    near: Sequence[bool] = ()
     #: The question names the speaker of this passage.
     named: bool = False
     #: What each signal adds to the score, in the order of ``Signal``.
@@ -166,13 +168,20 @@ class Match(NamedTuple):
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
-        """The question's words that this passage contains itself or by a near word, in the question's order, with their shares.
+        """The question's words that this passage contains, in the question's order, with their shares."""
+        return self._words(near=False)
 
-        Added in this order, the shares are the score by words.
+    @property
+    def near_words(self) -> tuple[tuple[str, float], ...]:
+        """The question's words of which this passage contains only a near word, with their shares.
+
+        Added to those of ``words``, in the question's order, the shares are the score by words.
         """
-        return tuple(
-            [(word, share) for word, share in zip(self.summary.words, self.shares, strict=False) if share]
-        )
+        return self._words(near=True)
+
+    def _words(self, *, near: bool) -> tuple[tuple[str, float], ...]:
+        found = zip(self.summary.words, self.shares, self.near, strict=False)
+        return tuple([(word, share) for word, share, is_near in found if share and is_near is near])
 
 
 def search(
@@ -222,6 +231,8 @@ class _Scored(NamedTuple):
     named: Mask | None
     #: One row a word.
     shares: Scores | None
+    #: One row a word: True where a passage has only a near word.
+    near: NDArray[np.bool_] | None = None
     #: One row a signal.
     amounts: Scores | None = None
 
@@ -329,7 +340,10 @@ class _Run:
             above = scored.scores[-2] - self._average
         seen = Evidence(scored.places, scored.together, self._cues, words, above, self._dated)
         amounts = amounts_of(self._field, seen)
-        return scored._replace(together=scored.together + amounts.sum(axis=0), amounts=amounts)
+        near = None
+        if scored.shares is not None and self._words is not None:
+            near = are_near(self._field, self._words, scored.places, scored.shares)
+        return scored._replace(together=scored.together + amounts.sum(axis=0), near=near, amounts=amounts)
 
 
 def _ranked(field: Field, scored: _Scored, limit: int, question: SearchQuestion) -> list[Match]:
@@ -345,6 +359,7 @@ def _ranked(field: Field, scored: _Scored, limit: int, question: SearchQuestion)
     summary = MatchSummary(scored.scorers, scored.weights, spoken)
     by_scorer = scores.T.tolist()
     shares = [()] * len(ids) if scored.shares is None else scored.shares.take(at, axis=1).T.tolist()
+    near = [()] * len(ids) if scored.near is None else scored.near.take(at, axis=1).T.tolist()
     named = [False] * len(ids) if scored.named is None else scored.named.take(at).tolist()
     amounts = [()] * len(ids) if scored.amounts is None else scored.amounts.take(at, axis=1).T.tolist()
     kin = field.kin(best).tolist()
@@ -356,6 +371,7 @@ def _ranked(field: Field, scored: _Scored, limit: int, question: SearchQuestion)
             by_scorer[one],
             ranks[one],
             shares[one],
+            near[one],
             named[one],
             amounts[one],
             kin[one],
