@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,6 +236,24 @@ class Facets:
         number = {name: place for place, name in enumerate(names)}
         of_code = np.array([number[facet.speaker or ""] for facet in self.distinct], dtype=np.int32)
         return tuple(names), of_code.take(self._column.codes)
+
+
+class SegmentVoices(NamedTuple):
+    """The speakers in the messages of a segment."""
+
+    #: The roles in its living messages.
+    roles: frozenset[str]
+    #: A mask of the messages that are not the user's.
+    by_others: Mask
+
+    @classmethod
+    def of(cls, types: Column, kinds: Column, living: Mask | None) -> SegmentVoices:
+        """Read them from two columns; the kind of a message is its role."""
+        messages = types.codes == types.values.get("message", -1)
+        there = messages if living is None else messages & living
+        counted = np.bincount(kinds.codes[there], minlength=len(kinds.values)).tolist()
+        roles = frozenset(str(kind) for kind, count in zip(kinds.values, counted, strict=False) if count)
+        return cls(roles, messages & (kinds.codes != kinds.values.get("user", -1)))
 
 
 def called_by(names: Iterable[str]) -> dict[int, list[int]]:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.recall.arrays.admission import admitted
 from memoranda.recall.arrays.columns import Mask, Numbers, PassageFilter, called_by
 from memoranda.recall.arrays.cosines import QuestionVector, mean_cosine
-from memoranda.recall.arrays.segments import ALONE, FOREVER, PLACE_BITS, Segment, admitted
+from memoranda.recall.arrays.segments import ALONE, FOREVER, PLACE_BITS, Segment
 
 #: The share of its score that a message lends to the next one in its thread, and to the one after that.
 #: Powers of two, so that sums of whole numbers with these weights are exact.
@@ -237,35 +238,30 @@ class Field:
     def marked(self, mark: int) -> Mask | None:
         """Return a mask of the places whose text has this mark, given as the hash of its term; None: no place."""
         if mark not in self._marked:
-            line = np.zeros(self.hole + 1, dtype=np.bool_)
-            for places, _ in self.occurrences([[mark]]).get(0, ()):
-                line[places] = True
-            self._marked[mark] = line if line.any() else None
+            rows = [
+                marked + base
+                for segment, base in zip(self.segments, self.bases, strict=False)
+                if len(marked := segment.rows_with(mark))
+            ]
+            line = None
+            if rows:
+                line = np.zeros(self.hole + 1, dtype=np.bool_)
+                line[self.place.take(one_of(rows))] = True
+                line[self.hole] = False
+            self._marked[mark] = line
         return self._marked[mark]
 
     @cached_property
     def voices(self) -> Voices:
         """The roles and the number of names of those who speak in the field's living messages."""
-        roles = set[str]()
-        for segment in self.segments:
-            types, kinds = segment.columns["type"], segment.columns["kind"]
-            there = types.codes == types.values.get("message", -1)
-            if segment.mask is not None:
-                there &= segment.mask
-            counted = np.bincount(kinds.codes[there], minlength=len(kinds.values)).tolist()
-            roles |= {str(kind) for kind, count in zip(kinds.values, counted, strict=False) if count}
+        roles = frozenset[str]().union(*(segment.voices.roles for segment in self.segments))
         numbers = np.zeros(0) if self.speakers is None else np.unique(self.speakers.numbers[self.there])
-        return Voices(frozenset(roles), int(np.count_nonzero(numbers)))
+        return Voices(roles, int(np.count_nonzero(numbers)))
 
     @cached_property
     def others(self) -> Mask:
         """A mask of the messages that are not the user's: an assistant's, a tool's, a system's."""
-        found = [np.zeros(0, dtype=np.bool_)]
-        for segment in self.segments:
-            types, kinds = segment.columns["type"], segment.columns["kind"]
-            is_message = types.codes == types.values.get("message", -1)
-            found.append(is_message & (kinds.codes != kinds.values.get("user", -1)))
-        return self.along(np.concatenate(found)) > 0
+        return self.along(one_of([segment.voices.by_others for segment in self.segments])) > 0
 
     @cached_property
     def newness(self) -> Line:

@@ -176,12 +176,17 @@ def are_near(field: Field, found: WordMatches, places: Numbers, shares: Scores) 
 
 def estimated_word_scores(field: Field, found: WordMatches) -> tuple[Line, Line]:
     """Return two scores for each place: its own, and an estimate that includes its neighbours."""
+    own = own_word_scores(field, found)
+    return own, with_near(own, field.ends)
+
+
+def own_word_scores(field: Field, found: WordMatches) -> Line:
+    """Return the score by words of each place alone."""
     shares = found.weights.take(found.words)
     shares *= found.counts
     shares /= field.own_penalty.take(found.places) + found.counts
     # ``_summed`` adds in the order given: word by word.
-    own = _summed(found.places, shares, field.hole + 1)
-    return own, with_near(own, field.ends)
+    return _summed(found.places, shares, field.hole + 1)
 
 
 def _summed(at: Numbers, amounts: NDArray[np.float64], size: int) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ from memoranda.recall.scoring.scorers import (
     fused,
     matches_of,
     meaning_weight,
+    own_word_scores,
     weights,
     word_scores_at,
     word_scores_everywhere,
@@ -216,7 +217,7 @@ def search(
         return []
     run = _Run(field, question, words, vector, dated)
     scored = run.whole(places) if field.hole <= SHORT else run.candidates(places, limit)
-    return _ranked(field, scored, limit, question)
+    return _ranked(field, scored, limit, question, words)
 
 
 class _Scored(NamedTuple):
@@ -231,8 +232,6 @@ class _Scored(NamedTuple):
     named: Mask | None
     #: One row a word.
     shares: Scores | None
-    #: One row a word: True where a passage has only a near word.
-    near: NDArray[np.bool_] | None = None
     #: One row a signal.
     amounts: Scores | None = None
 
@@ -335,18 +334,17 @@ class _Run:
     def _with_signals(self, scored: _Scored) -> _Scored:
         words = above = None
         if self._words is not None:
-            words = estimated_word_scores(self._field, self._words)[0], self._words.upper_bound
+            words = own_word_scores(self._field, self._words), self._words.upper_bound
         if self._vector is not None:
             above = scored.scores[-2] - self._average
         seen = Evidence(scored.places, scored.together, self._cues, words, above, self._dated)
         amounts = amounts_of(self._field, seen)
-        near = None
-        if scored.shares is not None and self._words is not None:
-            near = are_near(self._field, self._words, scored.places, scored.shares)
-        return scored._replace(together=scored.together + amounts.sum(axis=0), near=near, amounts=amounts)
+        return scored._replace(together=scored.together + amounts.sum(axis=0), amounts=amounts)
 
 
-def _ranked(field: Field, scored: _Scored, limit: int, question: SearchQuestion) -> list[Match]:
+def _ranked(
+    field: Field, scored: _Scored, limit: int, question: SearchQuestion, words: WordMatches | None
+) -> list[Match]:
     places, together = scored.places, scored.together
     best = best_of(field, places, together, limit)
     at = places.searchsorted(best) if len(best) < len(places) else np.arange(len(best))
@@ -359,7 +357,9 @@ def _ranked(field: Field, scored: _Scored, limit: int, question: SearchQuestion)
     summary = MatchSummary(scored.scorers, scored.weights, spoken)
     by_scorer = scores.T.tolist()
     shares = [()] * len(ids) if scored.shares is None else scored.shares.take(at, axis=1).T.tolist()
-    near = [()] * len(ids) if scored.near is None else scored.near.take(at, axis=1).T.tolist()
+    near: list[Sequence[bool]] = [()] * len(ids)
+    if words is not None and scored.shares is not None:
+        near = are_near(field, words, best, scored.shares.take(at, axis=1)).T.tolist()
     named = [False] * len(ids) if scored.named is None else scored.named.take(at).tolist()
     amounts = [()] * len(ids) if scored.amounts is None else scored.amounts.take(at, axis=1).T.tolist()
     kin = field.kin(best).tolist()
