@@ -13,7 +13,7 @@ from memoranda.book.admin.transfer import Transfer
 from memoranda.book.book import Book
 from memoranda.engines.sqlite.file.connections import statements
 from memoranda.model.records import Audience
-from memoranda.recall.arrays import columns, segments
+from memoranda.recall.arrays import admission, columns
 from memoranda.storage.decide import (
     erasure_plan,
     item_changes,
@@ -57,7 +57,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (thread_changes.record_episode, "not change.audience.within(audience, state.batch.view)", "False"),
     (other_changes.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
     (item_changes.put_item, "not item.audience.readable_by(batch.view)", "False"),
-    (segments._masks, "one.startswith(only.kind_prefix)", "True"),
+    (admission._masks, "one.startswith(only.kind_prefix)", "True"),
     (state.refuse_old_era, "wanted is not None and wanted != era", "False"),
     (undo._check, "not record.audience.readable_by(state.batch.view)", "False"),
     (erasure_plan.plan_erasure, " or not record.audience.readable_by(view)", ""),
@@ -72,7 +72,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
     (Book.ledger, "not as_view(who).whole", "False"),
     (Book.readers, "not as_view(who).whole", "False"),
-    (segments._masks, "if chosen is not None:", "if False:"),
+    (admission._masks, "if chosen is not None:", "if False:"),
     (columns.Facets.where, "for value in values:", "for value in codes_of:"),
     (columns.Facets.where, "admitted &= having", "pass"),
 ]
@@ -278,7 +278,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     writes.amend: ("version_of", "gone_since"),
     storing.put: ("storage.decide.item_changes", "holders: r.owner"),
     storing.get: ("scan_citing",),
-    storing.list_: ("newest_passages", "count_kinds", "recall.arrays.segments._masks: one."),
+    storing.list_: ("newest_passages", "count_kinds", "recall.arrays.admission._masks: one."),
     conversing.undo: ("version_of", "holders: r.slot", "positions_touching", "entry_at", "storage.decide.undo", "keep_version"),
     conversing.undo_what_an_agent_learnt_from: ("positions_touching",),
     conversing.append: ("storage.decide.state.BatchState.end_of",),

@@ -219,24 +219,23 @@ class Hit:
     record: Record
     score: float
     rank: int
-    #: Each word of the question that the passage holds, with its share of the words score.
+    #: Each word of the question that it holds, with its share of the words score.
     words: tuple[tuple[str, float], ...] = ()
     #: Its score by each scorer; none if only its time or its use counted.
     scores: tuple[ScorerScore, ...] = ()
     #: True if the question names the speaker of this passage.
     names_speaker: bool = False
-    #: Of a memory: its strength when it was found, which raised its score, and how often it was used.
+    #: Of a memory: its strength when found, which raised its score, and how often it was used.
     strength: float | None = None
     uses: int = 0
-    #: Passages that were found too and say the same, or are sources of this one.
+    #: Passages found too that say the same, or are sources of this one.
     folded: tuple[Folded, ...] = ()
     #: Its first few sources, quoted, as far as the view may see them.
     sources: tuple[Source, ...] = ()
-    #: The conditions that it met.
     conditions: Mapping[str, Any] = field(default_factory=dict)
-    #: What else raised or lowered its score: each signal's name and amount.
+    #: The name and the amount of each signal.
     signals: tuple[tuple[str, float], ...] = ()
-    #: Each word of the question of which it holds only a near word, with its share.
+    #: The same for words of which it holds only a near word.
     near_words: tuple[tuple[str, float], ...] = ()
 
     def __repr__(self) -> str:

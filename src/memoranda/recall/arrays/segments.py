@@ -106,7 +106,7 @@ class Segment:
 
     @cached_property
     def voices(self) -> SegmentVoices:
-        """Who speaks in the segment's messages."""
+        """The speakers in the segment's messages."""
         return SegmentVoices.of(self.columns["type"], self.columns["kind"], self.mask)
 
     def rows_with(self, hash: int) -> NDArray[np.int32]:
