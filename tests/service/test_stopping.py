@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ import sys
 import memoranda
 from memoranda.model.messages import Message
 from memoranda.model.records import those_of
+from memoranda.service.composition import _rare_collection
 from tests.fakes.model_replies import silent
 from tests.fakes.model_server import ModelServer
 from tests.service.listening import connected, head, read_answer
@@ -146,3 +148,34 @@ async def refused(port):
             except ConnectionError:
                 return
             writer.close()
+
+
+async def test_a_port_that_is_in_use_is_named_with_the_cure(tmp_path):
+    process, port = await serving(tmp_path / "book.db")
+    try:
+        second = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "memoranda",
+            *("serve", "--port", str(port), "--book", str(tmp_path / "other.db")),
+            stdin=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "MEMORANDA_EMBEDDING_USE": "none"},
+        )
+        async with asyncio.timeout(60):
+            _, told = await second.communicate()
+        assert second.returncode == 2
+        assert (
+            f"another program listens on 127.0.0.1:{port}; stop it, or give another --port" in told.decode()
+        )
+    finally:
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(60):
+            assert await process.wait() == 0
+
+
+def test_garbage_is_looked_for_rarely_while_the_service_runs_and_as_before_afterwards():
+    before = gc.get_threshold()
+    with _rare_collection():
+        assert gc.get_threshold()[0] > before[0] and gc.get_freeze_count() > 0
+    assert gc.get_threshold() == before and gc.get_freeze_count() == 0

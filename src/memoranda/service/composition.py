@@ -16,7 +16,7 @@ from memoranda.book import Book
 from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
 from memoranda.service.collector import exporting
-from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
+from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address, refuse_taken_address
 from memoranda.service.json_logs import log_to
 from memoranda.service.server import server_of
 
@@ -39,6 +39,7 @@ async def serve(
     audit = ReadAudit(book, settings.audit_days) if settings.audit else None
     doorkeeper = Doorkeeper(book, keys, tokens)
     refuse_open_address(host, is_locked=await doorkeeper.is_locked())
+    refuse_taken_address(host, port)
     log_to(logs)
     # A service that other machines reach has keys, so a page that rebinds a name to its address has none.
     hosts = [host] if is_loopback(host) or settings.allowed_hosts else ["*"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 import time
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -70,3 +72,22 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def refuse_taken_address(host: str, port: int) -> None:
+    """Raise InvalidInput if nothing can listen at this address, with the cure; port 0 is always free."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except OSError as exc:
+        if exc.errno == errno.EADDRINUSE:
+            raise InvalidInput(
+                f"port: another program listens on {host}:{port}; stop it, or give another --port",
+                field="port",
+            ) from None
+        raise InvalidInput(
+            f"host: it is impossible to listen on {host}:{port} ({exc.strerror}); give an address of this machine",
+            field="host",
+        ) from None
