@@ -16,7 +16,7 @@ import memoranda
 from tools.checkout import ROOT
 
 #: The most files that a call may enter.
-MOST = 26
+MOST = 28
 
 PACKAGE = Path(memoranda.__file__).parent
 

@@ -21,7 +21,7 @@ asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: as
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 from memoranda.engines.postgres.server.session import names, statement  # noqa: E402
 
-#: What reads whole tables by its nature, or tables that hold a few rows for a book.
+#: What reads whole tables by its nature, such as an export of everything about a person, or tables with a few rows.
 _WHOLE = {
     "vector_sets",
     "shelves_behind",
@@ -32,6 +32,7 @@ _WHOLE = {
     "recount_vector_sets",
     "tables_of_content",
     "jobs_about",
+    "erasures_of",
 }
 #: What takes all of a table in its order, or its first row, by its nature.
 _WALKS = {"all_unmade", "jobs_in_state"}

@@ -139,6 +139,25 @@ async def test_a_request_that_is_sent_slowly_is_answered_whole_after_the_signal(
         assert await book.count("ann", types="memory", view="owner") == 1
 
 
+async def test_a_second_signal_cuts_what_runs_and_says_so_with_the_exit_code(tmp_path):
+    process, port = await serving(tmp_path / "book.db")
+    async with connected(port) as (reader, writer):
+        writer.write(head("GET", "/livez"))
+        await writer.drain()
+        assert (await read_answer(reader)).status == 200
+        writer.write(head("POST", "/v1/owners/ann/memories", Content_Length=100) + b"{")
+        await writer.drain()
+        async with connected(port) as (other, asking):
+            asking.write(head("GET", "/livez"))
+            await asking.drain()
+            assert (await read_answer(other)).status == 200
+        process.send_signal(signal.SIGTERM)
+        await refused(port)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            assert await process.wait() == 143
+
+
 async def refused(port):
     """Connect until the service takes no new connection."""
     async with asyncio.timeout(60):

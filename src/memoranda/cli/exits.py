@@ -107,6 +107,13 @@ def sigterm_interrupts() -> Iterator[threading.Event]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+def end_at_once() -> NoReturn:
+    """End the interrupted process although a thread of it waits for input; what was to be closed is closed."""
+    was_terminated = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    complain("terminated" if was_terminated else "interrupted")
+    os._exit(EXIT_CODES["terminated"] if was_terminated else INTERRUPTED)
+
+
 def show_traceback(ctx: click.Context) -> None:
     """Print a traceback with the error of this command."""
     ctx.meta[_DEBUG] = True

@@ -14,6 +14,7 @@ from memoranda.book.items.item_arguments import ItemPut
 from memoranda.errors import Conflict, InvalidInput, OperationReused
 from memoranda.integrations.tools import Scope, digest
 from memoranda.model.data.items import LABELS, Item
+from memoranda.model.query import Hit
 
 try:
     from pydantic_ai_harness.memory import (
@@ -230,7 +231,7 @@ class BookMemoryStore:
         hits = await self.book.items.search(
             self.scope.owner, query, self._folder(prefix), limit=100, **self.scope.who
         )
-        return [_path(hit.record) for hit in hits if isinstance(hit.record, Item)]
+        return [_path(hit.record) for hit in hits if isinstance(hit.record, Item) and _is_found(hit)]
 
     def _folder(self, prefix: str) -> list[str]:
         """Return the namespace of all files whose paths begin with a prefix."""
@@ -245,6 +246,11 @@ class BookMemoryStore:
 
     def _receipt(self, operation: MemoryOperation) -> tuple[Sequence[str], str]:
         return [_OPERATIONS, self._readers], digest("memory operation", operation.id)
+
+
+def _is_found(hit: Hit) -> bool:
+    """True if a hit has words of the question or its meaning, and not near words alone."""
+    return bool(hit.words) or any(one.scorer == "meaning" and one.score > 0 for one in hit.scores)
 
 
 def _path(item: Item) -> str:

@@ -22,6 +22,8 @@ from memoranda.service.server import server_of
 
 #: New objects before the youngest are looked through, and so many times before the older ones are, too.
 _COLLECTED_AFTER = (50_000, 20, 50)
+#: The exit code of a service that cut requests.
+_CUT = 143
 
 
 async def serve(
@@ -33,7 +35,10 @@ async def serve(
     *,
     logs: TextIO,
 ) -> None:
-    """Serve an open book until SIGTERM or Ctrl-C; call ``listening`` with the address."""
+    """Serve an open book until SIGTERM or Ctrl-C; call ``listening`` with the address.
+
+    A second signal cuts the running requests: then SystemExit is raised, with the code of a program that was terminated.
+    """
     tokens = TokenCheck(settings, book.tenant) if settings.takes_tokens else None
     keys = KeyCheck(book)
     audit = ReadAudit(book, settings.audit_days) if settings.audit else None
@@ -55,7 +60,10 @@ async def serve(
     )
     with _rare_collection():
         async with exporting(os.environ):
-            await server_of(app, host, port, listening).serve()
+            server = server_of(app, host, port, listening)
+            await server.serve()
+    if server.force_exit:
+        raise SystemExit(_CUT)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ WHOLE_TABLES = {
     "jobs_in_state",
     "erase_entries",
     "erased_eras",
+    "erasures_of",
     "owners_of_tenant",
     "vector_sets",
     "vector_pieces",

@@ -18,6 +18,7 @@ from memoranda.assembly import open as open_book
 from memoranda.assembly import service_settings
 from memoranda.book import Book
 from memoranda.book.input import Who
+from memoranda.cli import exits
 from memoranda.cli.options import BOOK_VARIABLE, opens_book, seen_as_agent
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, installing
@@ -83,7 +84,11 @@ def mcp_command(
         whose = Whose(
             owner or getpass.getuser(), who.get("agent") or "mcp", tuple(who.get("groups") or ()), audience
         )
-        session.run(_serve(session, whose, admin=admin))
+        try:
+            session.run(_serve(session, whose, admin=admin))
+        except KeyboardInterrupt:
+            # The thread that waits for the next line of input would keep the process.
+            exits.end_at_once()
 
 
 async def _serve(session: Session, whose: Whose, *, admin: bool) -> None:

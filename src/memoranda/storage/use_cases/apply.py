@@ -49,7 +49,8 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         if found is not None:
             return repeated(found.entry, batch.owner, operation, ended=found.ended)
     refuse_old_era(batch.era, base.era)
-    batch = while_restricted(base, batch)
+    if base.restricted is not None:
+        batch = while_restricted(base, batch)
     decision = yield from decide_batch(batch)
     nothing = Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
     if not decision.puts and not decision.jobs and operation is None:
