@@ -28,7 +28,7 @@ _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"
 
 @cache
 def _api(name: str) -> Any:
-    """Return ``opentelemetry.trace`` or ``opentelemetry.metrics``; None if it is not installed."""
+    """Return a module of ``opentelemetry``, such as ``trace`` or ``metrics``; None if it is not installed."""
     return import_module(f"opentelemetry.{name}") if find_spec("opentelemetry") else None
 
 
@@ -86,20 +86,27 @@ def _traced(work: Work, kind: str, duration: str | None = None, parent: Any = No
         yield work
         return
     begun = perf_counter()
-    silent = {"record_exception": False, "set_status_on_exception": False}
-    with _tracer().start_as_current_span(work.name, parent, api.SpanKind[kind], **silent) as traced:
-        try:
-            yield work
-        except BaseException as exc:
-            work.attributes["error.type"] = type(exc).__name__
-            raise
-        finally:
-            traced.update_name(work.name)
-            traced.set_attributes({**work.attributes, **work.more})
-            if "error.type" in work.attributes:
-                traced.set_status(api.StatusCode.ERROR)
-            if duration is not None:
-                _histogram(duration, "s").record(perf_counter() - begun, work.attributes)
+    traced = _tracer().start_span(work.name, parent, api.SpanKind[kind])
+    contexts = _api("context")
+    token = contexts.attach(api.set_span_in_context(traced))
+    is_left = False
+    try:
+        yield work
+    except BaseException as exc:
+        work.attributes["error.type"] = type(exc).__name__
+        # A coroutine of a closed event loop ends in another context, from which nothing can be detached.
+        is_left = isinstance(exc, GeneratorExit)
+        raise
+    finally:
+        if not is_left:
+            contexts.detach(token)
+        traced.update_name(work.name)
+        traced.set_attributes({**work.attributes, **work.more})
+        if "error.type" in work.attributes:
+            traced.set_status(api.StatusCode.ERROR)
+        if duration is not None:
+            _histogram(duration, "s").record(perf_counter() - begun, work.attributes)
+        traced.end()
 
 
 @contextmanager
