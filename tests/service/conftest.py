@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -10,6 +12,7 @@ import pytest
 import memoranda
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.app import make_app
+from memoranda.service.json_logs import log_to
 
 
 @pytest.fixture
@@ -31,3 +34,15 @@ async def asking(book, settings=None, **how):
 async def http(book):
     async with asking(book) as client:
         yield client
+
+
+@pytest.fixture
+def log():
+    """Yield the lines of the service's log."""
+    stream = io.StringIO()
+    levels = {name: logging.getLogger(name).level for name in ("", "memoranda")}
+    handler = log_to(stream)
+    yield stream
+    logging.getLogger().removeHandler(handler)
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)

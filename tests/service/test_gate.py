@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
-import logging
 from datetime import timedelta
 
 import pytest
@@ -17,7 +15,6 @@ from memoranda.access.service_settings import ServiceSettings
 from memoranda.errors import InvalidInput
 from memoranda.service.answers import Refused
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
-from memoranda.service.json_logs import log_to
 from memoranda.service.limits import Rates
 from tests.service.conftest import asking
 from tests.service.test_v1 import OWNER, problem
@@ -29,18 +26,6 @@ WORD = "canaryquince"
 
 def bearer(secret):
     return {"Authorization": f"Bearer {secret}"}
-
-
-@pytest.fixture
-def log():
-    """Yield the lines of the service's log."""
-    stream = io.StringIO()
-    levels = {name: logging.getLogger(name).level for name in ("", "memoranda")}
-    handler = log_to(stream)
-    yield stream
-    logging.getLogger().removeHandler(handler)
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example", "[::2]", ""])

@@ -99,11 +99,11 @@ def _anybody(book: Book) -> Authenticate:
 
 
 def _add_own_routes(app: FastAPI, gate: Gate) -> None:
-    @app.get("/livez", include_in_schema=False)
+    @app.api_route("/livez", methods=["GET", "HEAD"], include_in_schema=False)
     async def livez() -> Response:
         return PlainTextResponse("ok")
 
-    @app.get("/readyz", include_in_schema=False)
+    @app.api_route("/readyz", methods=["GET", "HEAD"], include_in_schema=False)
     async def readyz() -> Response:
         why_not = await can_serve(gate.book)
         if why_not:

@@ -11,6 +11,7 @@ from random import getrandbits
 from typing import Any
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from memoranda import telemetry
@@ -47,6 +48,8 @@ _STREAMED = (
     "/v1/embed",
     "/v1/reembed",
 )
+#: Headers that say one thing: of two, a proxy and this service could each believe another.
+_SENT_ONCE = ("host", "authorization", "x-api-key", "idempotency-key", "if-match")
 _SAFE_HEADERS = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -97,6 +100,9 @@ class Gate:
             await call.answer(exc.answer(call.id))
         except MemorandaError as exc:
             await call.answer(error_answer(exc, call.id))
+        except ClientDisconnect:
+            # Nobody waits for an answer.
+            pass
         except Exception:
             _log.exception("request %s failed", call.id)
             await call.answer(mistake(call.id))
@@ -113,6 +119,9 @@ class Gate:
             raise Refused(
                 421, "host", "this service does not answer to this host; name it in service.allowed_hosts"
             )
+        for name in _SENT_ONCE:
+            if len(headers.getlist(name)) > 1:
+                raise Refused(400, "repeated", f"{name.title()}: it is sent more than once; send it once")
         if self._is_foreign_page(headers) and await self._answered_preflight(call):
             return
         if self.running > settings.max_concurrent:

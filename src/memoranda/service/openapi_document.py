@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from memoranda.access.verb_table import VERBS, Verb
-from memoranda.service.v1_requests import BATCHES, TURN_CONTEXT
+from memoranda.service.v1_requests import BATCHES, TURN_CONTEXT, takes_version
 from memoranda.wire.problems import PROBLEM, TITLES
 from memoranda.wire.results import schemas
 from memoranda.wire.verb_functions import function_of
@@ -152,7 +152,7 @@ def _beside(shape: Shape) -> list[dict[str, Any]]:
         found.append(
             _parameter("Idempotency-Key", "header", {"type": "string", "minLength": 1, "maxLength": 200})
         )
-    if "expect" in shape.annotations:
+    if takes_version(shape):
         found.append(_parameter("If-Match", "header", {"type": "string", "pattern": '^"[0-9]{1,9}"$'}))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,7 @@ from memoranda.errors import InvalidInput, MemorandaError, Stale
 from memoranda.model.records import Owner, OwnerKind, Record
 from memoranda.service.answers import Refused, problem_answer
 from memoranda.service.sealed_cursors import open_cursor, seal_cursor
-from memoranda.wire.problems import ABSENT, problem_of
+from memoranda.wire.problems import ABSENT, TITLES, problem_of
 from memoranda.wire.results import from_json as result_from_json
 from memoranda.wire.results import to_json as result_to_json
 from memoranda.wire.routes import match
@@ -33,6 +34,8 @@ BATCHES = {
 _SHOWN = {"plan": ("find_traces", "forget"), "since": ("hide",)}
 #: Query parameters of requests whose arguments stand in the body.
 _BESIDE = frozenset({"owner_kind", "each"})
+#: A version in If-Match; a proxy that compresses answers marks tags as weak, and versions are exact all the same.
+_VERSION = re.compile(r'(?:W/)?"([0-9]{1,15})"|([0-9]{1,15})')
 #: Arguments of a request for one turn that belong to the context, not to what is appended.
 TURN_CONTEXT = frozenset({"query", "budget", "limit", "types", "kinds", "time_zone", "mark_used", "vector"})
 
@@ -57,12 +60,20 @@ async def answer(request: Request) -> Response:
         allowed = {"Allow": ", ".join(found.methods)}
         raise Refused(405, "method", f"this path takes {allowed['Allow']}", headers=allowed)
     request.state.verb = "thread.turn" if turn else found.verb.name
+    _refuse_encoded(request)
     if found.verb.name == "import_":
+        for name in request.query_params:
+            raise InvalidInput(f"{name}: an import takes no argument; leave it out", field=name)
+        await _add_headers(request, shape_of("import_"), {})
         return json_answer(await guard.call("import_", lines=_lines(request)))
     given = await _given(request, found.verb, found.given, turn=turn)
-    if turn:
-        return await _turn(guard, given)
-    return await _called(request, guard, found.verb, given)
+    try:
+        return await (_turn(guard, given) if turn else _called(request, guard, found.verb, given))
+    except Stale as exc:
+        if "if-match" not in request.headers:
+            raise
+        changed = {"status": 412, "title": TITLES[412]}
+        return problem_answer({**problem_of(exc, request.state.request_id), **changed})
 
 
 async def _called(request: Request, guard: Guard, verb: Verb, given: dict[str, Any]) -> Response:
@@ -71,12 +82,7 @@ async def _called(request: Request, guard: Guard, verb: Verb, given: dict[str, A
         return StreamingResponse(_encoded(lines), media_type="application/x-ndjson")
     if request.query_params.get("each") == "true":
         return await _each(request, guard, verb, given)
-    try:
-        result = await guard.call(verb.name, **given)
-    except Stale as exc:
-        if "if-match" not in request.headers:
-            raise
-        return problem_answer({**problem_of(exc, request.state.request_id), "status": 412})
+    result = await guard.call(verb.name, **given)
     if result is None and request.method == "GET":
         raise Refused(404, ABSENT, "there is nothing here that you may see")
     body = result_to_json(result)
@@ -120,7 +126,7 @@ async def _given(request: Request, verb: Verb, in_path: dict[str, str], *, turn:
     for name in _SHOWN.keys() & given.keys():
         if isinstance(given[name], dict) and name in shape.annotations:
             given[name] = _shown(name, given[name])
-    _add_headers(request, shape, given)
+    await _add_headers(request, shape, given)
     return given
 
 
@@ -131,6 +137,14 @@ def _shown(name: str, value: dict[str, Any]) -> Any:
         except (ValueError, TypeError, KeyError):
             continue
     raise InvalidInput(f"{name}: pass what {' or '.join(_SHOWN[name])} returned", field=name)
+
+
+def _refuse_encoded(request: Request) -> None:
+    encoding = request.headers.get("content-encoding", "")
+    if encoding.strip().lower() not in ("", "identity"):
+        raise Refused(
+            400, "undecodable", "Content-Encoding: bodies are read as they are sent; send it uncompressed"
+        )
 
 
 async def json_body(request: Request) -> dict[str, Any]:
@@ -153,7 +167,13 @@ def _context_arguments(beside: dict[str, Any], given: dict[str, Any]) -> dict[st
     return {name: value for name, value in read.items() if name != "owner"}
 
 
-def _add_headers(request: Request, shape: Shape, given: dict[str, Any]) -> None:
+def takes_version(shape: Shape) -> bool:
+    """Return True if a request has one record whose version If-Match can name."""
+    of = shape.annotations.get("expect", "")
+    return of.startswith("int") or (bool(of) and shape.verb.of_thread)
+
+
+async def _add_headers(request: Request, shape: Shape, given: dict[str, Any]) -> None:
     """Add the operation id and the expected version that headers name."""
     key = request.headers.get("idempotency-key")
     if key is not None:
@@ -162,18 +182,38 @@ def _add_headers(request: Request, shape: Shape, given: dict[str, Any]) -> None:
                 "Idempotency-Key: this request takes none; leave it out", field="Idempotency-Key"
             )
         given["operation"] = _operation_of(key)
-    version = request.headers.get("if-match")
-    if version is None:
-        return
-    text = version.strip().removeprefix("W/").strip('"')
+    if request.method != "GET" and "if-none-match" in request.headers:
+        raise InvalidInput(
+            'If-None-Match: it is not compared; leave it out. For an item that must be new, send If-Match: "0"',
+            field="If-None-Match",
+        )
+    header = request.headers.get("if-match")
+    if header is not None:
+        version = _version_of(header, shape, given)
+        by_id = shape.annotations["expect"].startswith("Mapping")
+        given["expect"] = {await _thread_id(request.state.guard, given): version} if by_id else version
+
+
+def _version_of(header: str, shape: Shape, given: Mapping[str, Any]) -> int:
+    """Return the version that If-Match names."""
     if "expect" not in shape.annotations:
         raise InvalidInput("If-Match: this request compares no version; leave it out", field="If-Match")
-    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+    if not takes_version(shape) or given.get("expect") is not None:
+        raise InvalidInput("If-Match: leave it out, and name the versions in expect", field="If-Match")
+    found = _VERSION.fullmatch(header.strip())
+    if found is None:
         raise InvalidInput('If-Match: give the version that was read, such as "3"', field="If-Match")
-    by_id = shape.annotations["expect"].startswith("Mapping")
-    if by_id and "id" not in given and "thread" not in given:
-        raise InvalidInput("If-Match: name the versions in expect instead", field="If-Match")
-    given["expect"] = {_id_of(given): int(text)} if by_id else int(text)
+    return int(found[1] or found[2])
+
+
+async def _thread_id(guard: Guard, given: Mapping[str, Any]) -> UUID:
+    """Return the id of the thread that a path names by its id or its name."""
+    try:
+        return as_id(given["thread"])
+    except InvalidInput:
+        reader = {name: given[name] for name in ("agent", "groups", "view") if name in given}
+        thread = await guard.call("thread.get", owner=given["owner"], thread=given["thread"], **reader)
+        return UUID(str(thread.id))
 
 
 def _operation_of(header: str) -> str:
@@ -182,10 +222,6 @@ def _operation_of(header: str) -> str:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError:
         raise InvalidInput("Idempotency-Key: it is not UTF-8", field="Idempotency-Key") from None
-
-
-def _id_of(given: Mapping[str, Any]) -> UUID:
-    return as_id(given["id"] if "id" in given else given["thread"])
 
 
 def _owner(guard: Guard, kind: str, name: Any) -> Owner:
