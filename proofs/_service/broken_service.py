@@ -17,7 +17,7 @@ _LATER_SECONDS = 0.3
 def _without_keys() -> None:
     """Take no notice of idempotency keys."""
 
-    def nothing(request: Any, shape: Any, given: dict[str, Any]) -> None:
+    async def nothing(request: Any, shape: Any, given: dict[str, Any]) -> None:
         """Add nothing."""
 
     v1_requests._add_headers = nothing
