@@ -1,12 +1,14 @@
-"""Write the graphs of the local embedding model, without weights: ``python -m tools.embedding_graph --write``.
+"""Write the graphs of the local embedding models, without weights: ``python -m tools.embedding_graph --write``.
 
-``--ranges`` runs the float32 graph on ``tools/calibration.txt`` and writes how far the inputs of its matrices reach.
+``--ranges`` runs the float32 graphs on ``tools/calibration.txt`` and writes how far the inputs of their matrices reach, and
+for the multilingual model the average vector of the texts as questions and as passages.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-from memoranda.embedding.local_model import processors
+from memoranda.embedding.local_model import LocalModel, MiniLM, processors
 from memoranda.embedding.model_files import places, tensors
-from memoranda.embedding.model_session import graph_session, model_session, tokenizer
-from memoranda.embedding.model_weights import EXACT, LOW, MIDDLE, RANGES, initialisers
+from memoranda.embedding.model_session import MINILM, MULTILINGUAL, Feed, Graphs, feed_tokens, graph_session
+from memoranda.embedding.model_weights import EXACT, LOW, MIDDLE, Floats, Weights, initialisers
+from memoranda.embedding.multilingual_model import PASSAGE, QUESTION, Multilingual
+from memoranda.embedding.multilingual_weights import read_file, weights_place
 from tools.checkout import ROOT
 
-FOLDER = ROOT / "src" / "memoranda" / "embedding"
-#: The float32 graph, and the int8 graph.
-FILE, SMALL_FILE = FOLDER / "minilm.onnx", FOLDER / "minilm_int8.onnx"
 TEXTS = ROOT / "tools" / "calibration.txt"
 
-#: The shape of all-MiniLM-L6-v2.
-WORDS, POSITIONS, WIDTH, INNER, LAYERS, HEADS = 30522, 512, 384, 1536, 6, 12
+#: The shape of both models' layers.
+WIDTH, INNER, HEADS = 384, 1536, 12
 EPSILON = 1e-12
 #: The runtime's own set of operators, each of which does the work of several standard ones.
 FUSED = "com.microsoft"
@@ -49,9 +50,9 @@ class Drawing:
         self.weights.append(tensor)
         return name
 
-    def constant(self, name: str, kind: int, values: list[int]) -> str:
-        """Store numbers in the graph itself, and return their name."""
-        shape = [len(values)] if len(values) > 1 else []
+    def constant(self, name: str, kind: int, values: list[int], *, flat: bool = True) -> str:
+        """Store numbers in the graph itself, and return their name; one number alone is no list if ``flat``."""
+        shape = [] if flat and len(values) == 1 else [len(values)]
         self.weights.append(helper.make_tensor(name, kind, shape, values))
         return name
 
@@ -65,36 +66,55 @@ class Drawing:
         return output
 
 
-def draw() -> ModelProto:
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What differs between the models; without words, the sums of words' and positions' vectors are the input."""
+
+    name: str
+    graphs: Graphs
+    layers: int
+    words: int = 0
+    positions: int = 512
+
+
+MINILM_SHAPE = Shape("all-MiniLM-L6-v2", MINILM, 6, words=30522)
+MULTILINGUAL_SHAPE = Shape("multilingual-e5-small", MULTILINGUAL, 12)
+SHAPES = (MINILM_SHAPE, MULTILINGUAL_SHAPE)
+
+
+def draw(shape: Shape = MINILM_SHAPE) -> ModelProto:
     """Return the model: from token ids and a mask to unit vectors, the mean of the last layer without padding."""
     drawing = Drawing()
-    hidden = _embed(drawing)
-    for number in range(LAYERS):
+    hidden = _embed(drawing, shape)
+    for number in range(shape.layers):
         hidden = _layer(drawing, f"layer{number}", hidden)
-    return _model(drawing, hidden)
+    return _model(drawing, shape, hidden)
 
 
-def draw_small() -> ModelProto:
+def draw_small(shape: Shape = MINILM_SHAPE) -> ModelProto:
     """Return the model with the matrices of its layers in int8, and steps that are the same for every text."""
     drawing = Drawing()
     drawing.constant("one", TensorProto.FLOAT, [1])
     drawing.constant("middle", TensorProto.UINT8, [MIDDLE])
     drawing.constant("low", TensorProto.UINT8, [LOW])
-    hidden = _embed(drawing)
-    for number in range(LAYERS):
+    hidden = _embed(drawing, shape)
+    for number in range(shape.layers):
         hidden = _small_layer(drawing, f"layer{number}", hidden)
-    return _model(drawing, hidden)
+    return _model(drawing, shape, hidden)
 
 
-def _model(drawing: Drawing, hidden: str) -> ModelProto:
+def _model(drawing: Drawing, shape: Shape, hidden: str) -> ModelProto:
     _pool(drawing, hidden)
+    tokens = ["texts", "tokens"]
+    first = (
+        helper.make_tensor_value_info("ids", TensorProto.INT32, tokens)
+        if shape.words
+        else helper.make_tensor_value_info("words", TensorProto.FLOAT, [*tokens, WIDTH])
+    )
     graph = helper.make_graph(
         drawing.nodes,
-        "all-MiniLM-L6-v2",
-        [
-            helper.make_tensor_value_info("ids", TensorProto.INT32, ["texts", "tokens"]),
-            helper.make_tensor_value_info("mask", TensorProto.INT32, ["texts", "tokens"]),
-        ],
+        shape.name,
+        [first, helper.make_tensor_value_info("mask", TensorProto.INT32, tokens)],
         [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", WIDTH])],
         drawing.weights,
     )
@@ -102,13 +122,18 @@ def _model(drawing: Drawing, hidden: str) -> ModelProto:
     return helper.make_model(graph, opset_imports=sets, ir_version=FORMAT)
 
 
-def _embed(drawing: Drawing) -> str:
+def _embed(drawing: Drawing, shape: Shape) -> str:
+    if not shape.words:
+        axis = drawing.constant("tokens", TensorProto.INT64, [1], flat=False)
+        drawing.standard("ReduceSum", ["mask", axis], "lengths", keepdims=0)
+        inputs = ["words", *_norm(drawing, "embedded")]
+        return drawing.standard("LayerNormalization", inputs, "embedded", axis=-1, epsilon=EPSILON)
     inputs = [
         "ids",
         "",
-        drawing.weight("words", WORDS, WIDTH),
+        drawing.weight("words", shape.words, WIDTH),
         # A text is one segment, so the segment's vector is already added to the positions.
-        drawing.weight("positions", POSITIONS, WIDTH),
+        drawing.weight("positions", shape.positions, WIDTH),
         "",
         *_norm(drawing, "embedded"),
         "mask",
@@ -243,42 +268,75 @@ def drawn() -> dict[Path, bytes]:
     """Return the content of each graph's file, the same bytes every time."""
     return {
         path: model.SerializeToString(deterministic=True)
-        for path, model in ((FILE, draw()), (SMALL_FILE, draw_small()))
+        for shape in SHAPES
+        for path, model in (
+            (shape.graphs.whole, draw(shape)),
+            (shape.graphs.small, draw_small(shape)),
+        )
     }
 
 
-def reached(folder: Path, texts: Sequence[str]) -> NDArray[np.float32]:
+def reached(shape: Shape, given: Weights, feed: Feed, encoded: Sequence[list[int]]) -> NDArray[np.float32]:
     """Return the largest size of each channel that enters a matrix, by layer, over these texts."""
-    model, taps = draw(), list[str]()
-    for number in range(LAYERS):
+    model, taps = draw(shape), list[str]()
+    for number in range(shape.layers):
         before = f"layer{number - 1}.done" if number else "embedded"
         taps += [before, *(f"layer{number}.{place}" for place in ("seen", "attended", "bent"))]
     values = [
         helper.make_tensor_value_info(tap, TensorProto.FLOAT, ["texts", "tokens", None]) for tap in taps
     ]
     model.graph.output.extend(values)
-    session = graph_session(model.SerializeToString(), initialisers(tensors(folder)), processors())
-    reader = tokenizer(folder)
+    session = graph_session(model.SerializeToString(), given, processors())
     most = [np.zeros(INNER if tap.endswith("bent") else WIDTH, dtype=np.float32) for tap in taps]
-    for text in texts:
-        ids = np.array([reader.encode(text).ids], dtype=np.int32)
-        for place, found in enumerate(session.run(taps, {"ids": ids, "mask": np.ones_like(ids)})):
+    for tokens in encoded:
+        ids = np.array([tokens], dtype=np.int32)
+        for place, found in enumerate(session.run(taps, feed(ids, np.ones_like(ids)))):
             # The output of gelu is bounded below, so that only its upper end counts.
             sizes = found if taps[place].endswith("bent") else np.abs(found)
             most[place] = np.maximum(most[place], sizes.max(axis=(0, 1)))
     return np.stack([np.concatenate(most[first : first + 4]) for first in range(0, len(taps), 4)])
 
 
+def minilm_ranges(model: MiniLM, texts: Sequence[str]) -> Floats:
+    """Return the ranges of MiniLM over these texts."""
+    return reached(MINILM_SHAPE, initialisers(tensors(model.folder)), feed_tokens, model.encode(texts))
+
+
+def multilingual_ranges(model: Multilingual, texts: Sequence[str]) -> Floats:
+    """Return the ranges of the multilingual model over these texts, each as a question and as a passage."""
+    both = [kind + text for text in texts for kind in (QUESTION, PASSAGE)]
+    weights, feed = read_file(model.folder).weights, model.parts().feed
+    return reached(MULTILINGUAL_SHAPE, weights, feed, LocalModel.encode(model, both))
+
+
+def average(model: Multilingual, kind: str, texts: Sequence[str]) -> Floats:
+    """Return the average of the texts' vectors as the graph makes them."""
+    encoded = LocalModel.encode(model, [kind + text for text in texts])
+    found: Floats = np.mean([LocalModel.vectors(model, [ids])[0] for ids in encoded], axis=0)
+    return found
+
+
 def write_ranges() -> None:
-    """Write the ranges, and the vector that the int8 graph makes of the last text."""
-    folder = next(place.folder for place in places() if place.folder and not place.problem())
+    """Write the ranges of both models, the averages of one, and the vector that each int8 graph makes of the last text."""
     texts = TEXTS.read_text().splitlines()
-    ranges = reached(folder, texts).astype(np.float16)
-    ids = np.array([tokenizer(folder).encode(texts[-1]).ids], dtype=np.int32)
-    np.savez(RANGES, ranges=ranges, ids=ids, vector=np.zeros(WIDTH, dtype=np.float32))
-    session = model_session(folder, processors(), "int8")
-    vector = session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0][0]
-    np.savez(RANGES, ranges=ranges, ids=ids, vector=vector)
+    folder = next(place.folder for place in places() if place.folder and not place.problem())
+    one = MiniLM(folder, processors(), "float32")
+    _store(one, MINILM, texts[-1], ranges=minilm_ranges(one, texts))
+    place = weights_place()
+    if place.folder is None:
+        raise SystemExit("the multilingual model is not installed; run: ./dev setup")
+    other = Multilingual(place.folder, processors(), "float32")
+    averages = {"questions": average(other, QUESTION, texts), "passages": average(other, PASSAGE, texts)}
+    _store(other, MULTILINGUAL, PASSAGE + texts[-1], ranges=multilingual_ranges(other, texts), **averages)
+
+
+def _store(model: LocalModel, graphs: Graphs, example: str, *, ranges: Floats, **averages: Floats) -> None:
+    ids = LocalModel.encode(model, [example])
+    known: dict[str, Any] = {"ranges": ranges.astype(np.float16), "ids": np.array(ids, dtype=np.int32)}
+    known |= averages
+    np.savez(graphs.ranges, vector=np.zeros(WIDTH, dtype=np.float32), **known)
+    small = type(model)(model.folder, processors(), "int8")
+    np.savez(graphs.ranges, vector=LocalModel.vectors(small, ids)[0], **known)
 
 
 def main() -> int:

@@ -139,7 +139,7 @@ async def test_books_of_one_process_share_one_model(weights_folder: Path) -> Non
     await one.close()
     await other.close()
     gc.collect()
-    assert (weights_folder, 1, "auto") not in local_model._shared
+    assert (local_model.MiniLM, weights_folder, 1, "auto") not in local_model._shared
 
 
 async def test_it_can_be_used_after_it_was_closed(local: LocalEmbedder) -> None:
@@ -188,7 +188,7 @@ async def test_a_library_that_cannot_be_imported_is_named(
         local_model.MiniLM(weights_folder, 1).one("hello")
 
 
-async def test_passages_let_questions_go_first(local: LocalEmbedder, loaded: local_model.MiniLM) -> None:
+async def test_passages_let_questions_go_first(local: LocalEmbedder, loaded: local_model.LocalModel) -> None:
     question = object()
     loaded.questions.add(question)
     try:
@@ -201,7 +201,7 @@ async def test_passages_let_questions_go_first(local: LocalEmbedder, loaded: loc
 
 
 async def test_passages_do_not_wait_for_questions_without_end(
-    local: LocalEmbedder, loaded: local_model.MiniLM, monkeypatch: pytest.MonkeyPatch
+    local: LocalEmbedder, loaded: local_model.LocalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_model, "_PATIENCE", 0.0)
     question = object()

@@ -3,6 +3,7 @@
 from memoranda.embedding.embedder_choice import AUTO, EmbeddingSettings, NoEmbedder, find
 from memoranda.embedding.local_model import LocalEmbedder
 from memoranda.embedding.maker import CachedEmbedder, VectorMaker
+from memoranda.embedding.multilingual_model import MultilingualEmbedder
 from memoranda.embedding.remote_embedder import RemoteEmbedder
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "CachedEmbedder",
     "EmbeddingSettings",
     "LocalEmbedder",
+    "MultilingualEmbedder",
     "NoEmbedder",
     "RemoteEmbedder",
     "VectorMaker",

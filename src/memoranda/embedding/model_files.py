@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -34,6 +35,8 @@ class ModelFile:
     name: str
     size: int
     sha256: str
+    #: What to do if it is another file.
+    cure: str = "remove it and run: memoranda weights install"
 
 
 TENSORS = ModelFile(
@@ -52,12 +55,13 @@ class WeightsFolder:
     name: str
     #: None if the package is not installed.
     folder: Path | None
+    files: tuple[ModelFile, ...] = (TENSORS, TOKENIZER)
 
     def problem(self) -> str:
         """Say which file is missing or has the wrong size; empty if all are right. Contents are not read."""
         if self.folder is None:
             return "it is not installed"
-        for file in (TENSORS, TOKENIZER):
+        for file in self.files:
             path = self.folder / file.name
             if not path.is_file():
                 return f"{path} does not exist"
@@ -87,7 +91,8 @@ def places(given: Path | None = None) -> list[WeightsFolder]:
     """Return the folders to search, in order; ``given`` is the only one if it is not None."""
     if given is not None:
         return [WeightsFolder("given", given)]
-    found = [WeightsFolder("package", _packaged())]
+    packaged = package_folder(PACKAGE)
+    found = [WeightsFolder("package", packaged and packaged / _WITHIN)]
     if cache := cache_folder():
         former = _former_cache_folder()
         is_former = former.is_dir() and not cache.is_dir()
@@ -95,11 +100,11 @@ def places(given: Path | None = None) -> list[WeightsFolder]:
     return found
 
 
-def _packaged() -> Path | None:
-    """Return the installed package's folder, without importing the package."""
-    found = PathFinder.find_spec(PACKAGE)
+def package_folder(package: str) -> Path | None:
+    """Return an installed package's folder, without importing the package."""
+    found = PathFinder.find_spec(package)
     where = list(found.submodule_search_locations or ()) if found else []
-    return Path(where[0]) / _WITHIN if where else None
+    return Path(where[0]) if where else None
 
 
 def content(folder: Path, file: ModelFile) -> bytes:
@@ -110,15 +115,13 @@ def content(folder: Path, file: ModelFile) -> bytes:
     except OSError as exc:
         raise WeightsUnfit(f"{path} cannot be read: {exc.strerror or exc}") from exc
     if hashlib.sha256(found).hexdigest() != file.sha256:
-        raise WeightsUnfit(
-            f"{path} is not the published file (its SHA-256 differs); remove it and run: memoranda weights install"
-        )
+        raise WeightsUnfit(f"{path} is not the published file (its SHA-256 differs); {file.cure}")
     return found
 
 
-def check(folder: Path) -> None:
+def check(folder: Path, files: Sequence[ModelFile] = (TENSORS, TOKENIZER)) -> None:
     """Raise an error if a folder's files differ from the published ones."""
-    for file in (TENSORS, TOKENIZER):
+    for file in files:
         content(folder, file)
 
 

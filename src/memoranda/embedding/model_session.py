@@ -1,15 +1,18 @@
-"""The local model's tokenizer and session, made from its published files."""
+"""The sessions of the local models, and MiniLM's tokenizer, made from published files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoranda.embedding import model_files
-from memoranda.embedding.model_weights import RANGES, Weights, initialisers, quantized
+from memoranda.embedding.model_weights import Weights, initialisers, quantized
 from memoranda.errors import EmbeddingFailed, installing
 
 #: Most tokens of a text that the model was trained on; the rest is ignored.
@@ -18,11 +21,34 @@ LONGEST_TOKENS = 256
 Precision = Literal["auto", "float32", "int8"]
 AUTO: Precision = "auto"
 
-_GRAPH, _SMALL_GRAPH = (Path(__file__).parent / name for name in ("minilm.onnx", "minilm_int8.onnx"))
 #: How near to the known int8 vector a machine must come: some processors overflow in int8.
 _NEAR = 0.9995
 #: The runtime logs errors only.
 _ERRORS_ONLY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """The files of a model's graphs in float32 and int8, and of the numbers that the latter needs."""
+
+    whole: Path
+    small: Path
+    #: The largest values that reach each matrix, by layer and channel, and a text's tokens with their int8 vector.
+    ranges: Path
+
+
+MINILM, MULTILINGUAL = (
+    Graphs(*(Path(__file__).parent / f"{name}{end}" for end in (".onnx", "_int8.onnx", "_ranges.npz")))
+    for name in ("minilm", "multilingual")
+)
+
+#: Turns tokens and their mask, one text a row, into a graph's inputs.
+Feed = Callable[[NDArray[np.int32], NDArray[np.int32]], dict[str, NDArray[Any]]]
+
+
+def feed_tokens(ids: NDArray[np.int32], mask: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    """Return the inputs of a graph that has the vectors of words in itself."""
+    return {"ids": ids, "mask": mask}
 
 
 def tokenizer(folder: Path) -> Any:
@@ -36,11 +62,15 @@ def tokenizer(folder: Path) -> Any:
 
 
 def model_session(folder: Path, threads: int, precision: Precision) -> Any:
+    """Return MiniLM's session."""
+    return session_of(MINILM, initialisers(model_files.tensors(folder)), feed_tokens, threads, precision)
+
+
+def session_of(graphs: Graphs, given: Weights, feed: Feed, threads: int, precision: Precision) -> Any:
     """Return a session that computes vectors; ``auto`` takes float32 where int8 fails or gives other vectors."""
-    given = initialisers(model_files.tensors(folder))
     if precision != "float32":
         try:
-            small, computes_well = _small_session(given, threads)
+            small, computes_well = _small_session(graphs, given, feed, threads)
         except EmbeddingFailed:
             # An older runtime may lack an operator of this graph.
             if precision == "int8":
@@ -48,15 +78,16 @@ def model_session(folder: Path, threads: int, precision: Precision) -> Any:
         else:
             if computes_well or precision == "int8":
                 return small
-    return graph_session(_GRAPH.read_bytes(), given, threads)
+    return graph_session(graphs.whole.read_bytes(), given, threads)
 
 
-def _small_session(given: Weights, threads: int) -> tuple[Any, bool]:
+def _small_session(graphs: Graphs, given: Weights, feed: Feed, threads: int) -> tuple[Any, bool]:
     """Return a session in int8, and whether it makes the vector of an example that it should."""
-    with np.load(RANGES) as known:
+    with np.load(graphs.ranges) as known:
         ranges, ids, expected = known["ranges"], known["ids"], known["vector"]
-    session = graph_session(_SMALL_GRAPH.read_bytes(), quantized(given, ranges.astype(np.float32)), threads)
-    found = session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0][0]
+    weights = quantized(given, ranges.astype(np.float32))
+    session = graph_session(graphs.small.read_bytes(), weights, threads)
+    found = session.run(None, feed(ids, np.ones_like(ids)))[0][0]
     return session, float(found @ expected) >= _NEAR
 
 

@@ -1,8 +1,7 @@
-"""The local model's weights in the layouts of its two graphs: float32, and int8."""
+"""The weights of a local model in the layouts of its two graphs: float32, and int8."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ _WIDTH = 384
 
 #: What is quantized of each layer.
 MATRICES = ("attention", "seen", "inner", "outer")
-#: The largest values that reach each of them, by layer and channel, and the vector of ``EXAMPLE``.
-RANGES = Path(__file__).parent / "minilm_ranges.npz"
 #: Room above the largest value that was seen, as a factor: other texts reach a little further.
 _ROOM = 1.1
 #: What stands for zero: in the middle; and near the lower end for the output of gelu, which is never below -0.17.
@@ -35,9 +32,14 @@ def initialisers(tensors: dict[str, Floats]) -> dict[str, Floats]:
         "words": tensors["embeddings.word_embeddings.weight"],
         # A text is one segment, so the segment's vector is added at every position.
         "positions": tensors["embeddings.position_embeddings.weight"] + segment,
-        **_norm("embedded", tensors, "embeddings"),
     }
-    for number in range(LAYERS):
+    return found | layer_weights(tensors, LAYERS)
+
+
+def layer_weights(tensors: dict[str, Floats], layers: int) -> dict[str, Floats]:
+    """Return the weights of all layers, and of the norm before the first, as ``initialisers`` does."""
+    found = _norm("embedded", tensors, "embeddings")
+    for number in range(layers):
         found |= _layer(f"layer{number}", tensors, f"encoder.layer.{number}")
     # The runtime takes only contiguous arrays in row order.
     return {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in found.items()}
@@ -72,7 +74,7 @@ def quantized(given: Weights, ranges: Floats) -> Weights:
     Each channel of a matrix's input has its own step, which is folded into the matrix; each column has its own scale. The
     steps are fixed, so a text's vector does not depend on other texts.
     """
-    matrices = {f"layer{number}.{name}.weight" for number in range(LAYERS) for name in MATRICES}
+    matrices = {f"layer{number}.{name}.weight" for number in range(len(ranges)) for name in MATRICES}
     found: Weights = {name: array for name, array in given.items() if name not in matrices}
     for number, row in enumerate(ranges):
         name = f"layer{number}"

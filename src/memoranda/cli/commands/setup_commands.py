@@ -14,8 +14,11 @@ from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.embedding import EmbeddingSettings
+from memoranda.embedding.embedder_choice import MULTILINGUAL
 from memoranda.embedding.local_model import LIBRARIES, missing_libraries
 from memoranda.embedding.model_files import WeightsFolder, cache_folder, check, install, places
+from memoranda.embedding.multilingual_model import MULTILINGUAL_LIBRARIES
+from memoranda.embedding.multilingual_weights import weights_place
 from memoranda.errors import NotFound, WeightsUnfit, installing
 from memoranda.settings import settings
 
@@ -37,11 +40,14 @@ class Look:
 @weights_command.command("show")
 @opens_book
 def show_command(session: Session) -> None:
-    """Show the places of the model, and check its files; exit code 1 if it cannot be used."""
-    looks = [_look(place) for place in places(settings("embedding", EmbeddingSettings).weights)]
+    """Show the places of the local model in use, and check its files; exit code 1 if it cannot be used."""
+    given = settings("embedding", EmbeddingSettings)
+    many = given.use == MULTILINGUAL
+    looks = [_look(place) for place in ([weights_place(given.weights)] if many else places(given.weights))]
     used = next((look for look in looks if not look.wrong), None)
-    libraries = {name: _version(name) for name in LIBRARIES}
-    usable = used is not None and not missing_libraries()
+    needed = MULTILINGUAL_LIBRARIES if many else LIBRARIES
+    libraries = {name: _version(name) for name in needed}
+    usable = used is not None and not missing_libraries(needed)
     if not session.print_json({"usable": usable, "used": used, "places": looks, "libraries": libraries}):
         for look in looks:
             state = look.wrong or f"{look.folder}: complete"
@@ -50,7 +56,10 @@ def show_command(session: Session) -> None:
             session.printer.labelled(
                 f"  {name}  ", found or "not installed", style="" if found else "warning"
             )
-        _advise(session, there=used is not None)
+        if many and not usable:
+            session.printer.say(f"install it with: {installing(MULTILINGUAL)}", "strong")
+        elif not many:
+            _advise(session, there=used is not None)
     if not usable:
         exits.leave(exits.FOUND_FAULTS)
 
@@ -96,7 +105,7 @@ def _look(place: WeightsFolder) -> Look:
     wrong = place.problem()
     if not wrong and place.folder is not None:
         try:
-            check(place.folder)
+            check(place.folder, place.files)
         except WeightsUnfit as exc:
             wrong = str(exc)
     return Look(place.name, place.folder, wrong)
