@@ -1,7 +1,7 @@
 """Write the graphs of the local embedding models, without weights: ``python -m tools.embedding_graph --write``.
 
 ``--ranges`` runs the float32 graphs on ``tools/calibration.txt`` and writes how far the inputs of their matrices reach, and
-for the multilingual model the average vector of the texts as questions and as passages.
+for the multilingual model the average vector of the texts.
 """
 
 from __future__ import annotations
@@ -309,15 +309,14 @@ def multilingual_ranges(model: Multilingual, texts: Sequence[str]) -> Floats:
     return reached(MULTILINGUAL_SHAPE, weights, feed, LocalModel.encode(model, both))
 
 
-def average(model: Multilingual, kind: str, texts: Sequence[str]) -> Floats:
-    """Return the average of the texts' vectors as the graph makes them."""
-    encoded = LocalModel.encode(model, [kind + text for text in texts])
-    found: Floats = np.mean([LocalModel.vectors(model, [ids])[0] for ids in encoded], axis=0)
+def average(model: Multilingual, texts: Sequence[str]) -> Floats:
+    """Return the average of the passages' vectors as the graph makes them."""
+    found: Floats = np.mean([LocalModel.vectors(model, [ids])[0] for ids in model.encode(texts)], axis=0)
     return found
 
 
 def write_ranges() -> None:
-    """Write the ranges of both models, the averages of one, and the vector that each int8 graph makes of the last text."""
+    """Write the ranges of both models, the average of one, and the vector that each int8 graph makes of the last text."""
     texts = TEXTS.read_text().splitlines()
     folder = next(place.folder for place in places() if place.folder and not place.problem())
     one = MiniLM(folder, processors(), "float32")
@@ -326,14 +325,14 @@ def write_ranges() -> None:
     if place.folder is None:
         raise SystemExit("the multilingual model is not installed; run: ./dev setup")
     other = Multilingual(place.folder, processors(), "float32")
-    averages = {"questions": average(other, QUESTION, texts), "passages": average(other, PASSAGE, texts)}
-    _store(other, MULTILINGUAL, PASSAGE + texts[-1], ranges=multilingual_ranges(other, texts), **averages)
+    ranges = multilingual_ranges(other, texts)
+    _store(other, MULTILINGUAL, PASSAGE + texts[-1], ranges=ranges, average=average(other, texts))
 
 
-def _store(model: LocalModel, graphs: Graphs, example: str, *, ranges: Floats, **averages: Floats) -> None:
+def _store(model: LocalModel, graphs: Graphs, example: str, *, ranges: Floats, **average: Floats) -> None:
     ids = LocalModel.encode(model, [example])
     known: dict[str, Any] = {"ranges": ranges.astype(np.float16), "ids": np.array(ids, dtype=np.int32)}
-    known |= averages
+    known |= average
     np.savez(graphs.ranges, vector=np.zeros(WIDTH, dtype=np.float32), **known)
     small = type(model)(model.folder, processors(), "int8")
     np.savez(graphs.ranges, vector=LocalModel.vectors(small, ids)[0], **known)

@@ -116,7 +116,9 @@ async def test_any_text_has_a_unit_vector(multilingual_folder: Path, text: str) 
         assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
 
-async def test_texts_that_say_the_same_in_other_languages_are_nearer_than_unlike_ones(multilingual_folder: Path) -> None:
+async def test_texts_that_say_the_same_in_other_languages_are_nearer_than_unlike_ones(
+    multilingual_folder: Path,
+) -> None:
     embedder = MultilingualEmbedder(multilingual_folder, threads=2, precision="int8")
     same = await embedder.passages(TEXTS[:6])
     other = await embedder.passages(
@@ -141,15 +143,24 @@ async def test_questions_in_dutch_spanish_and_french_find_their_english_facts(
     ]
     asked = {
         "Tegen welk medicijn kan oma niet?": 0,
+        "Waar is oma allergisch voor?": 0,
+        "Wanneer is de tandarts dicht?": 6,
         "¿Dónde está la llave de repuesto?": 1,
+        "¿Cuándo sube el alquiler?": 2,
         "Quel instrument Clara veut-elle apprendre ?": 5,
+        "À qui avons-nous vendu la voiture ?": 7,
+        "Où fonctionne le wifi du chalet ?": 4,
     }
     async with await memoranda.open(tmp_path / "book.db", embed="multilingual", worker=False) as book:
         await book.remember_all("ana", [{"content": fact} for fact in facts])
         await book.embed()
+        first = 0
         for question, place in asked.items():
-            hits = await book.recall("ana", question)
-            assert hits[0].text == facts[place], question
+            found = [hit.text for hit in await book.recall("ana", question, limit=2)]
+            assert facts[place] in found, question
+            first += found[0] == facts[place]
+        # The English model has three of them first.
+        assert first >= 7
 
 
 async def test_the_setting_chooses_it_and_its_vectors_are_a_set_of_their_own(

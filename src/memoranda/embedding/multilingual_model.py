@@ -25,14 +25,12 @@ LONGEST_TOKENS = 512
 
 
 class Multilingual(LocalModel):
-    """multilingual-e5-small. Its vectors all lie near one average, so that is subtracted: unlike texts get a cosine of 0."""
+    """multilingual-e5-small. All its vectors lie near an average, which is subtracted: otherwise all texts would be alike."""
 
     def __init__(self, folder: Path, threads: int, precision: Precision = AUTO) -> None:
         super().__init__(folder, threads, precision)
-        self._questions: Floats
-        self._passages: Floats
         with np.load(MULTILINGUAL.ranges) as known:
-            self._questions, self._passages = known["questions"], known["passages"]
+            self._average: Floats = known["average"]
 
     def load(self) -> Loaded:
         """Read the model's file, and raise an error if it is not the published one."""
@@ -47,13 +45,14 @@ class Multilingual(LocalModel):
 
     def vectors(self, encoded: Sequence[list[int]]) -> Floats:
         """Return one unit vector a row, for passages of about the same length."""
-        return measured_from(self._passages, super().vectors(encoded))
+        found: Floats = super().vectors(encoded) - self._average
+        found /= np.linalg.norm(found, axis=1, keepdims=True)
+        return found
 
     def one(self, text: str) -> Floats:
         """Return the unit vector of one question."""
-        found = super().vectors(super().encode([QUESTION + text]))
-        (vector,) = measured_from(self._questions, found)
-        return np.asarray(vector)
+        found: Floats = self.vectors(super().encode([QUESTION + text]))[0]
+        return found
 
 
 class Feeder:
@@ -65,13 +64,6 @@ class Feeder:
     def __call__(self, ids: NDArray[np.int32], mask: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
         """Return the inputs for these tokens."""
         return {"words": self._words.vectors(ids), "mask": mask}
-
-
-def measured_from(average: Floats, vectors: Floats) -> Floats:
-    """Return the directions of vectors from an average."""
-    found: Floats = vectors - average
-    found /= np.linalg.norm(found, axis=1, keepdims=True)
-    return found
 
 
 class MultilingualEmbedder(LocalEmbedder):
