@@ -7,11 +7,11 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,13 @@ if not __package__:
 from evals.corpora import TUNED_ON, Corpus, load
 from evals.retrieval import MODES, SET_NAMES, SETS, measure, report
 from memoranda.embedding import LocalEmbedder
-from memoranda.embedding.local_model import DIMENSION, MiniLM, batches, processors
+from memoranda.embedding.local_model import DIMENSION, LocalModel, MiniLM, batches, processors
 from memoranda.embedding.model_files import places
 from memoranda.embedding.model_session import Precision
 from memoranda.embedding.model_weights import Floats
 
+#: The name of a model that is compared.
+Name = TypeVar("Name", bound=str)
 PRECISIONS: tuple[Precision, ...] = ("float32", "int8")
 
 #: Twelve tokens, the two that stand for beginning and end among them.
@@ -51,7 +53,7 @@ def models() -> dict[Precision, MiniLM]:
     return {precision: MiniLM(folder, processors(), precision) for precision in PRECISIONS}
 
 
-def vectors(model: MiniLM, texts: Sequence[str]) -> Floats:
+def vectors(model: LocalModel, texts: Sequence[str]) -> Floats:
     """Return one unit vector a row, in batches like the product's."""
     encoded = model.encode(texts)
     found = np.empty((len(texts), DIMENSION), dtype=np.float32)
@@ -60,21 +62,21 @@ def vectors(model: MiniLM, texts: Sequence[str]) -> Floats:
     return found
 
 
-def speeds(made: dict[Precision, MiniLM]) -> dict[Precision, dict[str, float]]:
-    """Return the median times of a question and of a passage; the precisions take turns."""
+def speeds(made: Mapping[Name, LocalModel]) -> dict[Name, dict[str, float]]:
+    """Return the median times of a question and of a passage; the models take turns."""
     texts = [PASSAGE.format(number) for number in range(PASSAGES)]
-    found: dict[Precision, dict[str, float]] = {name: {} for name in made}
+    found: dict[Name, dict[str, float]] = {name: {} for name in made}
     for name, model in made.items():
         began = time.perf_counter()
         model.one(QUESTION)
         found[name]["load_seconds"] = time.perf_counter() - began
     asked: list[tuple[str, list[str]]] = [("question_ms", [QUESTION]), ("passage_ms", texts)]
     for figure, given in asked:
-        taken: dict[Precision, list[float]] = {name: [] for name in made}
+        taken: dict[Name, list[float]] = {name: [] for name in made}
         for _ in range(ROUNDS):
             for name, model in made.items():
                 began = time.perf_counter()
-                vectors(model, given)
+                model.one(QUESTION) if given == [QUESTION] else vectors(model, given)
                 taken[name].append(1000 * (time.perf_counter() - began) / len(given))
         for name, times in taken.items():
             found[name][figure] = median(times)
@@ -96,8 +98,8 @@ def compared(corpora: Sequence[Corpus], *, ranked: bool = True) -> list[dict[str
         rows.append(
             {
                 "precision": name,
-                "likeness": _likeness(exact, together),
-                "likeness_alone_and_among_others": _likeness(alone, together[:ALONE]),
+                "likeness": likeness(exact, together),
+                "likeness_alone_and_among_others": likeness(alone, together[:ALONE]),
                 "speed": fast[name],
                 "ranking": asyncio.run(ranking(model.folder, name, corpora)) if ranked else {},
             }
@@ -117,7 +119,8 @@ async def ranking(folder: Path, precision: Precision, corpora: Sequence[Corpus])
     return found
 
 
-def _likeness(one: Floats, other: Floats) -> dict[str, float]:
+def likeness(one: Floats, other: Floats) -> dict[str, float]:
+    """Return the mean and the least cosine of two lists of unit vectors."""
     cosines = (one * other).sum(axis=1)
     return {"mean": float(cosines.mean()), "least": float(cosines.min())}
 
