@@ -99,6 +99,13 @@ def test_a_text_is_read_up_to_512_tokens(small: LocalModel) -> None:
     np.testing.assert_allclose(small.one(late), small.one("apple " * 600), atol=1e-5)
 
 
+def test_questions_and_passages_are_read_with_what_the_model_was_trained_with(small: LocalModel) -> None:
+    bare = LocalModel.encode(small, ["query: Where is it?", "passage: Where is it?"])
+    assert small.encode(["Where is it?"]) == bare[1:]
+    np.testing.assert_array_equal(small.one("Where is it?"), small.vectors(bare[:1])[0])
+    assert small.one("Where is it?") @ small.vectors(bare[1:])[0] < 0.99
+
+
 async def test_a_text_has_the_same_vector_alone_and_among_others(multilingual_folder: Path) -> None:
     embedder = MultilingualEmbedder(multilingual_folder, threads=2, precision="int8")
     texts = [*TEXTS, *(f"Note {number}: " + "one more word " * (number * 7 % 90) for number in range(12))]

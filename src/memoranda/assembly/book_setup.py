@@ -149,7 +149,7 @@ def open(
     ``worker``: None, the default, does the background jobs of this tenant in this process, such as forming
     memories, and computes the vectors of every tenant. True does those of every tenant, as ``memoranda worker`` does; False does none.
     ``embed`` chooses the embedder: ``"auto"`` is the one the settings name, or else the local model if it is
-    installed, or else none; None means words alone; or give a folder with the model's files, ``"provider:model"``,
+    installed, or else none; None means words alone; or give ``"multilingual"``, a folder with the model's files, ``"provider:model"``,
     or an embedder.
     ``models`` chooses the language models that read conversations: ``"auto"`` are those the settings name; None
     means rules without a model; or give ``"provider:model"``, a mapping of tasks to such names, a model of
