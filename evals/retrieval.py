@@ -1,4 +1,4 @@
-"""Quality of recall, measured through the public API: ``--data PATH [--sets] [--engine URL] [--json]``."""
+"""Quality of recall, measured through the public API: ``--data PATH [--sets] [--talks] [--engine URL] [--json]``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 if not __package__:
     # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evals.best_arm import ALLOWED, broken, can_compare, table
 from evals.corpora import ADVERSARIAL, LOCOMO_SHA256, TUNED_ON, Conversation, Corpus, Question, load
 from evals.measures import Ranked, summary
 from evals.places import new_book
+from evals.talk_shapes.shape_halves import NAMES, load_file, write_file
 from memoranda import Book, MemorandaError
 
 MODES = ("hybrid", "words", "meaning")
@@ -32,6 +35,8 @@ SET_NAMES = ("chats", "notes")
 #: As many hits as fill the largest budget of tokens.
 _HITS = 60
 _BATCH = 200
+#: The exit code where the blend is below its best scorer by more than chance.
+BROKEN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,6 @@ def report(corpus: Corpus, answered: dict[str, list[Answered]]) -> dict[str, Any
             "all": _figures(main),
             "kinds": {kind: _figures(one for one in main if one.question.kind == kind) for kind in kinds},
             "modes": modes,
-            "blend_over_best_arm": _over_best_arm(modes),
         }
     plain = [one for one in main if one.question.kind != ADVERSARIAL]
     modes = {
@@ -142,23 +146,11 @@ def report(corpus: Corpus, answered: dict[str, list[Answered]]) -> dict[str, Any
         "adversarial": _figures(one for one in main if one.question.kind == ADVERSARIAL),
         "all_five": _figures(main),
         "modes": modes,
-        "blend_over_best_arm": _over_best_arm(modes),
     }
 
 
 def _figures(answered: Iterable[Answered]) -> dict[str, float | None]:
     return dict(summary(one.ranked for one in answered))
-
-
-def _over_best_arm(modes: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
-    """Return the points by which the blend is above its better scorer; nothing unless all were measured."""
-    if not {"hybrid", "words", "meaning"} <= modes.keys():
-        return {}
-    blend, arms = modes["hybrid"], (modes["words"], modes["meaning"])
-    return {
-        cut: round((blend[cut] or 0) - max(arm[cut] or 0 for arm in arms), 2)
-        for cut in ("r5", "r10", "ndcg10", "mrr")
-    }
 
 
 def lines(found: dict[str, Any]) -> list[str]:
@@ -171,13 +163,11 @@ def lines(found: dict[str, Any]) -> list[str]:
     columns = ["n", "r5", "r10", "any10", "all10", "ndcg10", "mrr", "r_1000_tokens", "r_2000_tokens"]
     head = f"{found['corpus']:<28}" + "".join(f"{column.replace('_tokens', 't'):>9}" for column in columns)
     table = [f"{name:<28}" + "".join(f"{_shown(figures[c]):>9}" for c in columns) for name, figures in rows]
-    over = ", ".join(f"{name} {points:+}" for name, points in found["blend_over_best_arm"].items())
     left_out = ", ".join(f"{times} {what}" for what, times in found["left_out"].items())
     return [
         head,
         *table,
         *_beside(found.get("beside_sqlite", {})),
-        *([f"the blend over its best arm: {over}"] if over else []),
         f"{found['asked']} questions asked; left out: {left_out or 'nothing'}",
     ]
 
@@ -190,19 +180,46 @@ def _shown(figure: float | None) -> str:
     return "-" if figure is None else f"{figure}"
 
 
-async def measured(data: Path, modes: Sequence[str], *, sets: bool, engine: str = "") -> dict[str, Any]:
-    """Return a file's report, with those of our own sets inside if requested."""
-    corpora = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
-    first, *others = [await _reported(corpus, modes, engine) for corpus in corpora]
-    return first | ({"sets": {other["corpus"]: other for other in others}} if others else {})
+def _over_lines(rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the table of the blend beside its best scorer."""
+    head = f"{'the blend over its best arm':<28}{'n':>6}{'arm':>9}{'R@5':>24}{'R@10':>24}"
+    return [head] * bool(rows) + [
+        f"{name:<28}{row['n']:>6}{row.get('arm', ''):>9}" + "".join(_span(row[cut]) for cut in ("r5", "r10"))
+        for name, row in rows.items()
+    ]
 
 
-async def _reported(corpus: Corpus, modes: Sequence[str], engine: str) -> dict[str, Any]:
-    """Return a corpus's report; for another engine, with the number of rankings identical to a file's."""
-    answered = await measure(corpus, modes, engine=engine)
-    if not engine:
-        return report(corpus, answered)
-    return report(corpus, answered) | {"beside_sqlite": compared(await measure(corpus, modes), answered)}
+def _span(found: Mapping[str, float]) -> str:
+    return f"{found['points']:+} ({found['low']:+} to {found['high']:+})".rjust(24)
+
+
+def corpora_of(data: Path, *, sets: bool, talks: bool) -> list[Corpus]:
+    """Read a file's corpus, and after it our own sets and the open halves of talks in other shapes if requested."""
+    found = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
+    with TemporaryDirectory() as folder:
+        for name in NAMES if talks else ():
+            found.append(load_file(write_file(name, "open", Path(folder))).corpus)
+    return found
+
+
+async def measured(corpora: Sequence[Corpus], modes: Sequence[str], *, engine: str = "") -> dict[str, Any]:
+    """Return the report of the first corpus, with those of the others inside and the blend beside its best scorer."""
+    reports: list[dict[str, Any]] = []
+    ranked: dict[str, dict[str, list[Ranked]]] = {}
+    for corpus in corpora:
+        answered = await measure(corpus, modes, engine=engine)
+        reports.append(report(corpus, answered))
+        if engine:
+            # The same in a file: the rankings have to be equal.
+            reports[-1]["beside_sqlite"] = compared(await measure(corpus, modes), answered)
+        ranked[corpus.name] = {
+            mode: [one.ranked for one in found if corpus.name != "locomo" or one.question.kind != ADVERSARIAL]
+            for mode, found in answered.items()
+        }
+    first, *others = reports
+    rows = table(ranked) if can_compare(modes) else {}
+    inside = {"sets": {other["corpus"]: other for other in others}} if others else {}
+    return first | inside | {"blend_over_best_arm": rows}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -210,6 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="LoCoMo's file, or a set of our own")
     parser.add_argument("--sets", action="store_true", help="also the sets of our own, chats and notes")
+    parser.add_argument("--talks", action="store_true", help="also the open halves of evals/talk_shapes")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
         "--mode", action="append", choices=MODES, help="only these; the first one is the headline"
@@ -219,15 +237,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     given = parser.parse_args(arguments)
     try:
-        found = asyncio.run(
-            measured(given.data, given.mode or list(MODES), sets=given.sets, engine=given.engine)
-        )
+        corpora = corpora_of(given.data, sets=given.sets, talks=given.talks)
+        found = asyncio.run(measured(corpora, given.mode or list(MODES), engine=given.engine))
     except MemorandaError as exc:
         parser.error(str(exc))
-    tables = [lines(found), *(lines(each) for each in found.get("sets", {}).values())]
-    text = json.dumps(found) if given.json else "\n\n".join("\n".join(table) for table in tables)
+    over = found["blend_over_best_arm"]
+    if given.json:
+        text = json.dumps(found)
+    else:
+        tables = [lines(found), *(lines(each) for each in found.get("sets", {}).values()), _over_lines(over)]
+        text = "\n\n".join("\n".join(each) for each in tables if each)
     sys.stdout.write(text + "\n")
-    return 0
+    losses = broken(over)
+    for loss in losses:
+        sys.stderr.write(f"the blend is below its best scorer by more than {-ALLOWED:g} or in all: {loss}\n")
+    return BROKEN if losses else 0
 
 
 if __name__ == "__main__":
