@@ -25,8 +25,7 @@ from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobStat
 from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits, Page, Progress
-from memoranda.model.query import Scan as Scan
+from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits, Page, Progress, Scan
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.unlisted import ALL_SOURCES, Grouped, SourcePage
 from memoranda.model.vectors import Embedding, VectorSet, Versions
@@ -57,7 +56,7 @@ class Records(Lists, Protocol):
     """Records: the only way to write them, and reads. Every call concerns one owner and sees what one view may see."""
 
     async def apply(self, batch: Batch) -> Receipt:
-        """Apply a batch, all its changes or none; return the receipt after the commit, or the first one if it was applied before.
+        """Apply a whole batch or nothing and return the receipt after the commit; the first one if it was applied before.
 
         Raise ``Erased`` if the batch names an era that has ended.
         """
@@ -362,6 +361,7 @@ class Finder(Lists, Protocol):
         vector: NDArray[np.float32] | None = None,
         vectors: str = "",
         pinned_first: bool = False,
+        at_least: float | None = None,
         why_not: Sequence[UUID] | None = None,
         now: datetime,
     ) -> Hits:

@@ -10,9 +10,8 @@ from uuid import UUID
 import pytest
 
 from memoranda.model.changes import Confirm
-from memoranda.model.query import Filter
+from memoranda.model.query import Filter, Scan
 from memoranda.model.records import EVERYONE, WHOLE
-from memoranda.ports import Scan
 from memoranda.testing.builders import ANN, AT_A, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 

@@ -39,7 +39,6 @@ from memoranda.book.input import (
     as_filter,
     as_flag,
     as_limit,
-    as_mode,
     as_names,
     as_offset,
     as_owner,
@@ -52,7 +51,7 @@ from memoranda.book.input import (
     names_records,
 )
 from memoranda.book.items.item_verbs import Items
-from memoranda.book.question_input import as_vector
+from memoranda.book.question_input import as_confidence, as_mode_of_types, as_vector
 from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
 from memoranda.book.schema_verbs import Schemas
 from memoranda.book.service_keys import Keys
@@ -253,6 +252,7 @@ class Book(
         only: Conditions | None = None,
         mode: str = "hybrid",
         pinned_first: bool = False,
+        at_least: float | None = None,
         vector: Sequence[float] | None = None,
         explain: bool | Iterable[UUID | str] | UUID | str = False,
         **who: Unpack[Who],
@@ -261,9 +261,9 @@ class Book(
 
         ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
         newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
-        By meaning alone it is an error that there are no vectors to compare. ``vector`` is the question's, where the
-        caller has made it with the book's own embedding. ``offset`` leaves out the first hits. ``explain`` names ids; the answer's ``missing`` says why
-        each of them is no hit. With True it does so for the passages that come next.
+        By meaning alone it is an error that there are no vectors to compare. ``at_least``, from 0 to 1, leaves out hits
+        with less confidence. ``vector`` is the question's, made with the book's own embedding. ``offset`` leaves out the
+        first hits. ``explain`` names ids; the answer's ``missing`` says why each is no hit, with True of what comes next.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
@@ -271,9 +271,7 @@ class Book(
         assert wanted is not None
         if not wanted <= PASSAGE_TYPES:
             raise InvalidInput("types: recall finds messages, memories, episodes and items", field="types")
-        chosen = as_mode(mode)
-        if chosen == "most_used" and RecordType.MEMORY not in wanted:
-            raise InvalidInput("types: most_used counts memories", field="types")
+        chosen = as_mode_of_types(mode, wanted)
         why_not: tuple[UUID, ...] | None = () if explain is True else None
         if not isinstance(explain, bool):
             why_not = await record_ids(self.engine, party, view, explain, "explain")
@@ -295,6 +293,7 @@ class Book(
             mode=chosen,
             vectors=maker.embedding.name if maker is not None else "",
             pinned_first=as_flag(pinned_first, "pinned_first"),
+            at_least=as_confidence(at_least, chosen),
             why_not=why_not,
             now=now,
         )

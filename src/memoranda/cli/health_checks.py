@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from memoranda.cli.output.terminal import counted
+from memoranda.model.beside.server_facts import ServerFacts
 from memoranda.model.changes import Job
-from memoranda.model.query import BookFacts, ServerFacts
+from memoranda.model.query import BookFacts
 
 T = TypeVar("T")
 

@@ -237,6 +237,8 @@ class Hit:
     signals: tuple[tuple[str, float], ...] = ()
     #: The same for words of which it holds only a near word.
     near_words: tuple[tuple[str, float], ...] = ()
+    #: The chance that it answers the question, from 0 to 1; None where the question was ignored.
+    confidence: float | None = None
 
     def __repr__(self) -> str:
         words = f" by {', '.join(word for word, _ in self.words[:5])}" if self.words else ""
@@ -272,6 +274,8 @@ class WhyMissing(StrEnum):
     FILTERED = "filtered"
     #: Nothing in it answers the question.
     NO_MATCH = "no_match"
+    #: Its confidence is below ``at_least``.
+    UNSURE = "unsure"
     #: Others answer better.
     OUTRANKED = "outranked"
     #: It is shown with another.
@@ -376,25 +380,3 @@ class BookFacts:
     def __repr__(self) -> str:
         held = ", ".join(f"{type} {count}" for type, count in self.records.items() if count) or "no records"
         return f"<BookFacts {self.engine} {self.address}: owners {self.owners}; {held}; {self.bytes:,} bytes>"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerFacts:
-    """The settings of a database server that a book's safety depends on."""
-
-    version: str
-    #: The version as a number: 160004 is 16.4, and 180000 any 18 before its first release too.
-    release: int
-    #: Whether it forces what is committed to the disk, and mends pages that were written in part.
-    syncs: bool
-    whole_pages: bool
-    #: Whether the book's user passes the server's own wall between owners.
-    passes_walls: bool
-    replica: bool
-    most_connections: int
-    #: Those in use, by all programs.
-    connections: int
-    #: The version of the extension for vectors; None where the database has none.
-    vectors: str | None
-    #: How long it took to say all this.
-    answer_seconds: float

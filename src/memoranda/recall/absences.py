@@ -96,6 +96,9 @@ def _missing_hit(
         rank, found = every[id]
         if asked.mode is Mode.RECENT:
             return MissingHit(id, WhyMissing.OUTRANKED, f"others are newer: its rank is {rank}", rank)
+        if asked.at_least is not None and (found.confidence or 0.0) < asked.at_least:
+            why = f"its confidence {found.confidence or 0.0:.2f} is below at_least {asked.at_least:g}"
+            return MissingHit(id, WhyMissing.UNSURE, why, rank, found.score, found.scorer_scores)
         return _outranked(id, rank, found, hits)
     if record is None:
         return _unknown(id)

@@ -177,9 +177,18 @@ def hits_of(
                 conditions,
                 found.signals,
                 found.near_words,
+                found.confidence,
             )
         )
     return tuple(hits)
+
+
+def sure(hits: Sequence[Hit], least: float | None) -> tuple[Hit, ...]:
+    """Return the hits with at least this confidence, ranked anew."""
+    if least is None:
+        return tuple(hits)
+    kept = [hit for hit in hits if hit.confidence is not None and hit.confidence >= least]
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1))
 
 
 def listed(read: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:

@@ -21,7 +21,16 @@ from memoranda.model.query import Filter, Hit, Hits, MissingHit
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.ports import Readable
 from memoranda.recall.absences import absences, unlisted
-from memoranda.recall.hits import MOST_USED, FoundRecords, conditions_of, hits_of, listed, most_used, ranked
+from memoranda.recall.hits import (
+    MOST_USED,
+    FoundRecords,
+    conditions_of,
+    hits_of,
+    listed,
+    most_used,
+    ranked,
+    sure,
+)
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.indexed_views import IndexedViews, beside
 from memoranda.recall.large import CandidateField, LargeShelfSearch
@@ -72,13 +81,15 @@ class Recall(IndexedViews):
         vector: NDArray[np.float32] | None = None,
         vectors: str = "",
         pinned_first: bool = False,
+        at_least: float | None = None,
         why_not: Sequence[UUID] | None = None,
         now: datetime,
     ) -> Hits:
         """Return the best passages for a question, best first.
 
         ``vector`` is the question's vector and ``vectors`` names the set that it can be compared with. Without a
-        vector, or if the book reads another set, recall uses words alone. ``now`` is the moment of the question:
+        vector, or if the book reads another set, recall uses words alone. ``at_least`` leaves out hits with less
+        confidence. ``now`` is the moment of the question:
         "last week" counts from it. ``why_not`` lists ids: for each that is no hit the result says why. If it is
         empty, the result says why for the passages that come right after the hits.
         """
@@ -103,9 +114,10 @@ class Recall(IndexedViews):
                 passage_filter(types, only, now),
                 replace(only, types=types),
                 pinned_first,
+                at_least=at_least,
             )
             conditions = conditions_of(types, only)
-            hits = await self._hits(owner, view, request, conditions, now)
+            hits = sure(await self._hits(owner, view, request, conditions, now), at_least)
             missing = () if why_not is None else await self._missing(owner, view, why_not, request, hits)
         telemetry.count("recalls")
         found = Hits(hits)

@@ -288,6 +288,8 @@ class SearchRequest:
     #: The same conditions as ``only``, in the form that engines take.
     conditions: Filter
     pinned_first: bool = False
+    #: The least confidence of a hit.
+    at_least: float | None = None
     #: Candidates read beyond the limit.
     spare: int = SPARE
     #: The matches, best first, and whether there are more.

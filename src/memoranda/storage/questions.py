@@ -10,10 +10,9 @@ from uuid import UUID
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
 from memoranda.model.passages import UNUSED, Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import Filter, Page
+from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Audience, Owner, Record, View
 from memoranda.model.unlisted import ALL_SOURCES, SourcePage
-from memoranda.ports import Scan
 from memoranda.storage.use_case import OwnerBase, Question
 
 

@@ -25,12 +25,11 @@ from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, FormingRecord, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import Filter, Findings, HistoryStep, Page, Progress
+from memoranda.model.query import Filter, Findings, HistoryStep, Page, Progress, Scan
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.unlisted import ALL_SOURCES, SourcePage
 from memoranda.model.values import new_id
 from memoranda.model.vectors import Embedding, VectorSet, Versions
-from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage.rows import owner_of

@@ -11,9 +11,9 @@ from typing import Final
 from memoranda.book.input import Conditions, as_cursor, as_filter, as_limit, as_owner, as_types
 from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import ReadLines
-from memoranda.model.query import Page
+from memoranda.model.query import Page, Scan
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
-from memoranda.ports import Engine, Scan
+from memoranda.ports import Engine
 
 #: Records that one round trip may read, and owners that it may ask for.
 _RECORDS: Final = 2_000

@@ -21,7 +21,7 @@ from memoranda.model.memories import HELD, Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.passages import UNUSED
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.query import Because, Filter, Hit
+from memoranda.model.query import Because, Filter, Hit, Scan
 from memoranda.model.records import (
     PASSAGE_TYPES,
     WHOLE,
@@ -33,7 +33,6 @@ from memoranda.model.records import (
     View,
     those_of,
 )
-from memoranda.ports import Scan
 from memoranda.recall.context.blocks import now_line
 from memoranda.recall.context.composer import PART, STANDING_PART, Composer, Material
 from memoranda.recall.context.echoes import Echoes

@@ -11,10 +11,9 @@ from uuid import UUID
 from memoranda.book.services import Services
 from memoranda.errors import NotFound
 from memoranda.model.messages import Message, Thread
-from memoranda.model.query import Filter, Page
+from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.values import canonical
-from memoranda.ports import Scan
 from memoranda.recall.context.first_steps import BEYOND, LEADING, Measure, fit, leading
 from memoranda.recall.context.turns import Window, is_users_turn, turns_since_silence
 from memoranda.secrets.masks import shown

@@ -49,6 +49,12 @@ _SCORER = {
 )
 @click.option("--pinned-first", is_flag=True, help="List the hits that are pinned memories first.")
 @click.option(
+    "--at-least",
+    type=float,
+    metavar="SHARE",
+    help="Leave out hits with less confidence than this, from 0 to 1.",
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Show the scores of each search method, and the records that just missed the limit.",
@@ -70,12 +76,13 @@ def recall_command(
     limit: int,
     mode: str,
     pinned_first: bool,
+    at_least: float | None,
     explain: bool,
     full: bool,
     why_not: Sequence[str],
 ) -> None:
     """Find the records that answer a question by words and meaning, best first, and say why each was found."""
-    how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first}
+    how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first, "at_least": at_least}
     hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
     if session.print_json(
         {"hits": list(hits), "missing": hits.missing, "no_vectors_because": hits.no_vectors_because}
@@ -144,6 +151,8 @@ def reasons_of(hit: Hit) -> str:
         reasons.append(
             f"strength: {hit.strength:.2f}" + (f", used {counted(hit.uses, 'time')}" if hit.uses else "")
         )
+    if hit.confidence is not None:
+        reasons.append(f"confidence: {hit.confidence:.2f}")
     return " · ".join(reasons)
 
 

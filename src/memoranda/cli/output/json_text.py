@@ -21,9 +21,7 @@ from memoranda.model.query import Hit, ScorerScore
 from memoranda.model.records import Record
 from memoranda.model.redactions import Telling
 
-_OF_A_HIT = (
-    "rank score near_words names_speaker signals strength uses folded sources conditions record".split()
-)
+_OF_A_HIT = "rank score confidence near_words names_speaker signals strength uses folded sources conditions record".split()
 
 
 def json_value(value: Any) -> Any:

@@ -12,10 +12,9 @@ from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Write
 from memoranda.model.data.data_filters import record_data
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
-from memoranda.model.query import Filter, Page
+from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import COMMITMENT, Owner, Record, View
 from memoranda.model.values import gone, micros
-from memoranda.ports import Scan
 from memoranda.storage import StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage.filters import page_of, start_of

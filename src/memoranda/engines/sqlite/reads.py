@@ -15,10 +15,9 @@ from uuid import UUID
 from memoranda.engines.sqlite.file.connections import MANY, Answers, Row, Session, Writes, sql
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
-from memoranda.model.query import Filter, Page
+from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.model.values import gone
-from memoranda.ports import Scan
 from memoranda.storage import questions as q
 from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of
 from memoranda.storage.mentions import mentioned, unexpired, without_ids

@@ -1,1 +1,1 @@
-"""Restrictions, uses of keys and lines about reads: rows outside the owners' records."""
+"""Restrictions, uses of keys, lines about reads, and a server's settings: facts outside the owners' records."""

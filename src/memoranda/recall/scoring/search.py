@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from memoranda.model.query import ScorerScore, Times
 from memoranda.recall.arrays.columns import Mask, Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import QuestionVector
+from memoranda.recall.scoring.confidence import Ranking, confidences
 from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.scorers import (
     NAMED,
@@ -151,6 +152,8 @@ class Match(NamedTuple):
     amounts: Sequence[float] = ()
     #: A number equal for passages with the same words, and rarely for others; odd for memories.
     kin: int = 0
+    #: The chance that it answers; None for passages that were only listed.
+    confidence: float | None = None
 
     @property
     def is_memory(self) -> bool:
@@ -234,6 +237,8 @@ class _Scored(NamedTuple):
     shares: Scores | None
     #: One row a signal.
     amounts: Scores | None = None
+    #: The cosines of all places, and the average one; None without vectors.
+    cosines: tuple[Scores, float] | None = None
 
 
 class _Run:
@@ -332,14 +337,16 @@ class _Run:
         return _Scored(places, self.scorers, scores, shared, together, named, shares)
 
     def _with_signals(self, scored: _Scored) -> _Scored:
-        words = above = None
+        words = above = cosines = None
         if self._words is not None:
             words = own_word_scores(self._field, self._words), self._words.upper_bound
         if self._vector is not None:
             above = scored.scores[-2] - self._average
+            cosines = scored.scores[-2], self._average
         seen = Evidence(scored.places, scored.together, self._cues, words, above, self._dated)
         amounts = amounts_of(self._field, seen)
-        return scored._replace(together=scored.together + amounts.sum(axis=0), amounts=amounts)
+        together = scored.together + amounts.sum(axis=0)
+        return scored._replace(together=together, amounts=amounts, cosines=cosines)
 
 
 def _ranked(
@@ -363,6 +370,9 @@ def _ranked(
     named = [False] * len(ids) if scored.named is None else scored.named.take(at).tolist()
     amounts = [()] * len(ids) if scored.amounts is None else scored.amounts.take(at, axis=1).T.tolist()
     kin = field.kin(best).tolist()
+    order = [one for one in order if values[one] > 0]
+    weighed = None if words is None or scored.shares is None else (scored.shares, words.weights)
+    sure = confidences(Ranking(together, at.take(order).tolist(), weighed, scored.cosines))
     return [
         Match(
             ids[one],
@@ -375,9 +385,9 @@ def _ranked(
             named[one],
             amounts[one],
             kin[one],
+            confidence,
         )
-        for one in order
-        if values[one] > 0
+        for one, confidence in zip(order, sure, strict=True)
     ]
 
 

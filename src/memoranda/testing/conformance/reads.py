@@ -17,10 +17,10 @@ from memoranda.model.changes import Amend, CloseThread, PatchProfile, RecordEpis
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.messages import Outcome, ThreadStatus, ToolCall
 from memoranda.model.passages import PassageRow
-from memoranda.model.query import Filter
+from memoranda.model.query import Filter, Scan
 from memoranda.model.records import DEFAULT_TENANT, EVERYONE, WHOLE, Limits, Owner, RecordType, Trust, View
 from memoranda.model.values import micros, new_id
-from memoranda.ports import Engine, Scan
+from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, BEN, FOR_A, START, Follower, Pen, adopted, an_episode, exported
 from memoranda.testing.suite import Suite
 

@@ -40,7 +40,7 @@ from memoranda.model.memories import MemoryStatus
 from memoranda.model.messages import Overflow, ThreadStatus, ToolCall, WholeCall
 from memoranda.model.passages import Use
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.query import Filter
+from memoranda.model.query import Filter, Scan
 from memoranda.model.records import (
     EVERYONE,
     PASSAGE_TYPES,
@@ -53,7 +53,7 @@ from memoranda.model.records import (
     View,
 )
 from memoranda.model.values import new_id
-from memoranda.ports import Engine, Scan
+from memoranda.ports import Engine
 from memoranda.testing.builders import (
     ANN,
     AT_A,

@@ -1,0 +1,27 @@
+"""The settings of a database server that holds a book."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """The settings of a database server that a book's safety depends on."""
+
+    version: str
+    #: The version as a number: 160004 is 16.4, and 180000 any 18 before its first release too.
+    release: int
+    #: Whether it forces what is committed to the disk, and mends pages that were written in part.
+    syncs: bool
+    whole_pages: bool
+    #: Whether the book's user passes the server's own wall between owners.
+    passes_walls: bool
+    replica: bool
+    most_connections: int
+    #: Those in use, by all programs.
+    connections: int
+    #: The version of the extension for vectors; None where the database has none.
+    vectors: str | None
+    #: How long it took to say all this.
+    answer_seconds: float
