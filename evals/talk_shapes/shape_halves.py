@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from evals.corpora import Conversation, Corpus, Question, Turn
-from evals.talk_shapes import assistant_talks, coding_sessions, mixed_languages, pasted_documents
+from evals.talk_shapes import (
+    assistant_talks,
+    coding_sessions,
+    german_talks,
+    group_chats,
+    mixed_languages,
+    pasted_documents,
+)
 from evals.talk_shapes.shape_values import Half, Shelf
 
 #: Change it, and every text changes.
@@ -19,7 +26,14 @@ SEED: Final = "talk-shapes-1"
 
 _WRITERS: Final[dict[str, tuple[int, Callable[[int, Half, str], Shelf]]]] = {
     module.NAME: (module.OWNERS, module.write_shelf)
-    for module in (assistant_talks, coding_sessions, mixed_languages, pasted_documents)
+    for module in (
+        assistant_talks,
+        coding_sessions,
+        mixed_languages,
+        pasted_documents,
+        group_chats,
+        german_talks,
+    )
 }
 NAMES: Final = tuple(_WRITERS)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from evals.talk_shapes.shape_values import Domain, Fact
+from evals.talk_shapes.shape_values import SOURCES, Domain, Fact
 
 _POOLS = Path(__file__).parent / "pools"
 _CHOICE = re.compile(r"\{([^{}|]*\|[^{}]*)\}")
@@ -84,9 +84,9 @@ def _add_to(fact: Fact, mark: str, rest: str, where: str) -> None:
     elif key == "l":
         # A question in the words of the evidence stands in for half of the others.
         fact.asks += [(language, rest)] * 2
-    elif key[0] in "s1234" and key[1:] in ("", "u", "a", "t", "d"):
+    elif key[0] in "s1234" and key[1:] in ("", *SOURCES):
         fact.says.setdefault(key[0], []).append((key[1:] or fact.source, rest))
-    elif key[0] == "n" and key[1:] in ("", "u", "a", "t", "d"):
+    elif key[0] == "n" and key[1:] in ("", *SOURCES):
         fact.near.append((key[1:] or fact.source, rest))
     elif key == "a":
         fact.answer = rest

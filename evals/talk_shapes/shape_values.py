@@ -9,7 +9,9 @@ from typing import Any, Literal
 Half = Literal["open", "held"]
 
 #: Words for the letters that pools use.
-SOURCES = {"u": "user", "a": "assistant", "t": "tool", "d": "document"}
+SOURCES = {"u": "user", "a": "assistant", "t": "tool", "d": "document"} | dict.fromkeys("pqr", "other")
+#: Letters for people of a group other than its owner; their names fill the slots of these letters.
+OTHERS = ("p", "q", "r")
 
 
 @dataclass(slots=True)
@@ -54,6 +56,8 @@ class Item:
     prompt: str
     #: Turns are named after the shelf is built; None until then.
     turn: str | None = None
+    #: Who says it in a group.
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from evals.talk_shapes.shape_pools import Pool, fill
-from evals.talk_shapes.shape_values import SOURCES, Fact, Half, Item, ShapeQuestion
+from evals.talk_shapes.shape_values import OTHERS, SOURCES, Fact, Half, Item, ShapeQuestion
 
 #: Kinds that make no sense as a question without an answer.
 _ALWAYS_ANSWERED = ("wish",)
@@ -57,6 +57,8 @@ class Wanted:
     #: Chance that a question with a wording in another language is asked in it.
     foreign: float = 0.0
     long: float = 0.17
+    #: Chance that a user's turn is a note, which nobody answers.
+    notes: float = 0.0
 
 
 def facts_of(pool: Pool, half: Half, domains: Sequence[str] | None = None) -> list[Fact]:
@@ -162,6 +164,7 @@ class Planner:
             fact.form,
             begun(self._text(wording, values, fact.domain), "" if source == "t" else wording),
             begun(self._text(prompt, values, fact.domain), prompt),
+            speaker=values[source] if source in OTHERS else None,
         )
         self.plan.items[session].append(item)
         return item

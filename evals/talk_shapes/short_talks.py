@@ -28,6 +28,10 @@ def write_talks(
         for domain, item in said:
             writer.focus(domain)
             writer.speak(domain.partition("-")[0])
+            if wanted.notes and (item is None or item.source == "u") and rng.random() < wanted.notes:
+                note = f"{writer.section('note', domain)} {item.text if item else writer.line(domain, '-')}"
+                turns.say("user", note, item, seconds=rng.randint(60, 900))
+                continue
             shift = "" if before in (domain, "") else writer.section("shift", domain) + writer.joiner
             turns.say(
                 "user", shift + writer.user(domain, item), item_of(item, "u"), seconds=rng.randint(30, 300)

@@ -12,6 +12,7 @@ import pytest
 
 from evals.talk_shapes.shape_counts import counts_of
 from evals.talk_shapes.shape_halves import NAMES, SEED, HeldHalf, half_of, load_file, write_file, write_half
+from evals.talk_shapes.shape_pools import Pool, read_pool
 from evals.talk_shapes.shape_values import Shelf
 
 _UNFILLED = re.compile(
@@ -124,6 +125,87 @@ def test_documents_have_500_to_2500_words() -> None:
     }
     lengths = [len(text.split()) for text in pasted.values()]
     assert len(lengths) >= 100 and min(lengths) >= 500 and max(lengths) <= 2500
+
+
+def test_groups_have_four_to_seven_people_and_half_of_them_an_assistant() -> None:
+    with_assistant = 0
+    for shelf in shelves("group_chats"):
+        people = {turn.speaker for turn in shelf.turns if turn.role == "user"}
+        assert None not in people and 4 <= len(people) <= 7
+        assert len(shelf.turns) >= 300 and len({turn.session for turn in shelf.turns}) >= 10
+        with_assistant += any(turn.role == "assistant" for turn in shelf.turns)
+    assert with_assistant == len(shelves("group_chats")) / 2
+
+
+def test_in_groups_both_the_owner_and_others_say_what_is_asked_for() -> None:
+    counts = counts_of(shelves("group_chats"))
+    assert counts["not_the_users"] >= 0.35
+    assert counts["sources"]["user"] >= 0.15 * counts["answerable"]
+    assert counts["sources"]["assistant"] and counts["without_you"] >= 0.9
+
+
+def test_a_question_about_a_speaker_names_who_said_it_while_others_said_something_alike() -> None:
+    for shelf in shelves("group_chats"):
+        turns = {turn.id: turn for turn in shelf.turns}
+        for question in shelf.questions:
+            if question.kind == "speaker":
+                alike = _alike(read_pool("group_facts"), question.fact)
+                said = {turn.speaker for turn in shelf.turns if alike.search(turn.text)}
+                assert len(said) >= 2, question
+                for id in question.gold:
+                    assert str(turns[id].speaker) in question.text and len(said) >= 3
+
+
+def test_what_is_said_twice_has_both_turns_as_evidence() -> None:
+    asked = [question for shelf in shelves("group_chats") for question in shelf.questions if question.gold]
+    twice = [question for question in asked if question.fact in ("deposit", "gift")]
+    assert twice and all(len(question.gold) == len(question.quotes) == 2 for question in twice)
+
+
+def test_german_talks_have_german_text_and_a_quarter_of_the_questions_in_english() -> None:
+    counts = counts_of(shelves("german_talks"))
+    questions = [question for shelf in shelves("german_talks") for question in shelf.questions]
+    english = [question for question in questions if question.language == "en"]
+    assert {question.evidence_language for question in questions} == {"de"}
+    assert 0.2 <= len(english) / len(questions) <= 0.33
+    assert sum(question.language == "de" and bool(question.gold) for question in questions) >= 180
+    assert counts["not_the_users"] >= 0.35
+    asked = " ".join(question.text for question in questions if question.language == "de")
+    assert all(letter in asked for letter in "äöüß")
+
+
+def test_german_talks_have_notes_that_nobody_answers() -> None:
+    for shelf in shelves("german_talks"):
+        after = [*shelf.turns[1:], None]
+        alone = [
+            turn
+            for turn, following in zip(shelf.turns, after, strict=True)
+            if turn.role == "user" and (following is None or following.role == "user")
+        ]
+        assert len(alone) >= 10
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"), [("group_chats", "group_facts"), ("german_talks", "german_facts")]
+)
+def test_half_of_the_unanswerable_questions_are_near_something_said(name: str, facts: str) -> None:
+    near, count = 0, 0
+    for shelf in shelves(name):
+        text = "\n".join(turn.text for turn in shelf.turns)
+        for question in shelf.questions:
+            if not question.gold:
+                count += 1
+                near += bool(_alike(read_pool(facts), question.fact).search(text))
+    assert count >= 60 and near >= count / 2
+
+
+def _alike(pool: Pool, id: str) -> re.Pattern[str]:
+    """Return a pattern of a fact's near misses, and of what several people say of themselves."""
+    fact = next(each for each in pool.facts if each.id == id)
+    wordings = [wording for _, wording in fact.near]
+    wordings += [wording for _, wording in fact.says["s"]] if fact.kind == "speaker" else []
+    parts = [[re.escape(part) for part in re.split(r"\{[^}]*\}|\[\w+\]", each)] for each in wordings]
+    return re.compile("|".join("[^\n]+?".join(each) for each in parts))
 
 
 def test_the_held_half_is_refused_without_saying_so(tmp_path: Path) -> None:
