@@ -26,9 +26,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 #: Passages in a shelf whose warm recall is measured.
-SIZES = (1_000, 10_000)
+SIZES = (100, 1_000, 10_000)
 DIMENSION = 384
 _APPENDS, _RECALLS, _WARM = 300, 200, 20
+#: Words of the texts that the local model reads; most are one token.
+_SPOKEN = """we met them again at the lake near an old mill and talked about last summer when my sister moved to another
+town because her new work began in spring she likes the small house with its garden but misses friends who live far away so
+they visit every month by train and bring books music or good bread""".split()
+#: Texts that the local model turns into vectors.
+_EMBEDDED, _ASKED = 256, 60
 _WORDS = [f"word{number}" for number in range(5_000)]
 
 
@@ -93,6 +99,7 @@ def compare(found: Sequence[tuple[dict[str, float], dict[str, float]]]) -> list[
             statistics.median(there[name] for _, there in found),
         )
         for name in found[0][0]
+        if name in found[0][1]
     ]
 
 
@@ -155,7 +162,7 @@ async def fill(product: Any, place: Path) -> dict[str, float]:
         async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
             for _ in range(0, size, 500):
                 thread = await book.thread("ana", agent="helper")
-                messages = [{"role": "user", "content": passage(rng)} for _ in range(500)]
+                messages = [{"role": "user", "content": passage(rng)} for _ in range(min(size, 500))]
                 await thread.append(messages, wait_for="embedded")
     return {}
 
@@ -185,7 +192,30 @@ async def measure(product: Any, place: Path) -> dict[str, float]:
                     await book.recall("ana", question, agent="helper", mode=mode)
                     walls.append((time.perf_counter() - began) * 1000)
                 found[f"recall of {size:,}, {mode}"] = statistics.median(walls[_WARM:])
-    return found
+    return found | await embed(product)
+
+
+async def embed(product: Any) -> dict[str, float]:
+    """Return milliseconds for a passage and for a question with the local model, nothing if it is not installed."""
+    embedder = await import_module(f"{product.__name__}.embedding").find()
+    if not hasattr(embedder, "passages"):
+        return {}
+    rng = np.random.default_rng(11)
+    # Messages of 3 to 120 words, as in a talk.
+    lengths = np.clip(rng.lognormal(3.2, 0.8, _EMBEDDED + _ASKED), 3, 120).astype(int)
+    texts = [
+        " ".join(_SPOKEN[int(one)] for one in rng.integers(len(_SPOKEN), size=count)) for count in lengths
+    ]
+    await embedder.passages(texts[:8])
+    began = time.perf_counter()
+    await embedder.passages(texts[:_EMBEDDED])
+    walls = [(time.perf_counter() - began) * 1000 / _EMBEDDED]
+    for text in texts[_EMBEDDED:]:
+        question = " ".join(text.split()[:10])
+        began = time.perf_counter()
+        await embedder.query(question)
+        walls.append((time.perf_counter() - began) * 1000)
+    return {"vector of a passage": walls[0], "vector of a question": statistics.median(walls[1:])}
 
 
 def child(package: str, place: str, task: str) -> int:
