@@ -141,6 +141,50 @@ class LangGraph:
         return None
 
 
+class LangGraphSqlite(LangGraph):
+    """The same in a file, with the extension for vectors."""
+
+    async def open(self, folder: Path, given: Given) -> None:
+        async def embed(texts: Sequence[str]) -> list[list[float]]:
+            return [given.of(text) for text in texts]
+
+        index = {"dims": given.dimension, "embed": embed, "fields": ["text"]}
+        store = import_module("langgraph.store.sqlite.aio").AsyncSqliteStore
+        self._opened = store.from_conn_string(str(folder / "store.db"), index=index)
+        self._store = await self._opened.__aenter__()
+        await self._store.setup()
+
+    async def close(self) -> None:
+        await self._opened.__aexit__(None, None, None)
+
+
+class LanceDb:
+    """A table for each owner, with an index of its words; both searches are merged by the default reranker."""
+
+    async def open(self, folder: Path, given: Given) -> None:
+        self._tables: dict[str, Any] = {}
+        self._folder, self._given = folder, given
+
+    async def add(self, owner: str, turns: Sequence[Mapping[str, Any]]) -> None:
+        rows = [
+            {"id": turn["id"], "text": turn["text"], "vector": self._given.of(turn["text"])} for turn in turns
+        ]
+        base = import_module("lancedb").connect(str(self._folder))
+        # Names of tables take few signs.
+        table = self._tables[owner] = base.create_table(f"turns{len(self._tables)}", data=rows)
+        table.create_fts_index("text")
+
+    async def ask(self, owner: str, question: str, vector: list[float]) -> list[str]:
+        asked = self._tables[owner].search(query_type="hybrid").vector(vector).text(question)
+        return [row["id"] for row in asked.limit(LIMIT).to_list()]
+
+    def note(self) -> str:
+        return ""
+
+    async def close(self) -> None:
+        return None
+
+
 class Chroma:
     """A collection for each owner, in files, by the cosine."""
 
@@ -238,6 +282,8 @@ STORES: dict[str, tuple[str, str, Any]] = {
     "memoranda": ("memoranda", "memoranda", lambda: Memoranda("hybrid")),
     "memoranda-meaning": ("memoranda", "memoranda", lambda: Memoranda("meaning")),
     "langgraph": ("langgraph", "langgraph.store.memory", LangGraph),
+    "langgraph-sqlite": ("langgraph-checkpoint-sqlite", "langgraph.store.sqlite", LangGraphSqlite),
+    "lancedb": ("lancedb", "lancedb", LanceDb),
     "chroma": ("chromadb", "chromadb", Chroma),
     "mem0": ("mem0ai", "mem0", Mem0),
 }

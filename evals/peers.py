@@ -1,4 +1,4 @@
-"""Compares memories on the same corpus and the same vectors: ``--data PATH [--only NAME] [--json]``."""
+"""Compares memories on the same corpus and the same vectors: ``--data PATH | --size N [--only NAME] [--json]``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if not __package__:
     # When run as a file, Python does not know the package's folder yet.
@@ -22,6 +23,7 @@ if not __package__:
 
 from evals.corpora import ADVERSARIAL, Corpus, Turn, load
 from evals.measures import Ranked, summary
+from evals.peer_sizes import sized_corpus, sized_vectors
 from memoranda import MemorandaError
 from memoranda.embedding import NoEmbedder, find
 
@@ -30,6 +32,8 @@ PEERS = {
     "memoranda": "Memoranda",
     "memoranda-meaning": "Memoranda, meaning alone",
     "langgraph": "LangGraph InMemoryStore",
+    "langgraph-sqlite": "LangGraph AsyncSqliteStore",
+    "lancedb": "LanceDB, hybrid",
     "chroma": "Chroma",
     "mem0": "mem0, raw add",
 }
@@ -97,14 +101,22 @@ def message(turn: Turn) -> dict[str, str]:
     return {"role": turn.role, "content": turn.text, **when, **who}
 
 
-async def write_task(corpus: Corpus, exchange: Path) -> None:
-    """Make every vector once, with the local model, and write everything needed to a folder."""
+async def write_task(corpus: Corpus, exchange: Path, *, is_sized: bool = False) -> None:
+    """Make every vector once, with the local model or at random, and write everything needed to a folder."""
+    if is_sized:
+        task = task_of(corpus)
+        _write(exchange, task, sized_vectors(corpus, task))
+        return
     embedder = await find()
     if isinstance(embedder, NoEmbedder):
         raise MemorandaError(f"there are no vectors to give: {embedder.reason}")
     task = task_of(corpus)
     vectors = await embedder.passages(task["texts"])
     await embedder.close()
+    _write(exchange, task, vectors)
+
+
+def _write(exchange: Path, task: dict[str, Any], vectors: NDArray[np.float32]) -> None:
     (exchange / "task.json").write_text(json.dumps(task), "utf-8")
     (exchange / "vectors.f32").write_bytes(np.asarray(vectors, dtype=np.float32).tobytes())
 
@@ -218,13 +230,19 @@ def lines(rows: Sequence[Row]) -> list[str]:
 
 
 def compared(
-    corpus: Corpus, names: Sequence[str], given: Mapping[str, Path], folder: Path | None
+    corpus: Corpus,
+    names: Sequence[str],
+    given: Mapping[str, Path],
+    folder: Path | None,
+    *,
+    is_sized: bool = False,
+    minutes: float = MINUTES,
 ) -> list[Row]:
     """Run all memories one after another, each in a process of its own."""
     with tempfile.TemporaryDirectory() as work:
         exchange = Path(work)
-        asyncio.run(write_task(corpus, exchange))
-        return [run(name, python_of(name, given, folder), corpus, exchange) for name in names]
+        asyncio.run(write_task(corpus, exchange, is_sized=is_sized))
+        return [run(name, python_of(name, given, folder), corpus, exchange, minutes) for name in names]
 
 
 def environment(written: str) -> tuple[str, Path]:
@@ -238,7 +256,10 @@ def environment(written: str) -> tuple[str, Path]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="LoCoMo's file, or a set of our own")
+    corpora = parser.add_mutually_exclusive_group(required=True)
+    corpora.add_argument("--data", type=Path, help="LoCoMo's file, or a set of our own")
+    corpora.add_argument("--size", type=int, metavar="N", help="one owner with so many made-up passages")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="time limit of each memory")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument("--only", action="append", choices=PEERS, help="only these")
     parser.add_argument(
@@ -253,8 +274,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     names = [name for name in PEERS if given.only is None or name in given.only]
     try:
-        corpus = load(given.data)
-        rows = compared(corpus, names, dict(given.environment), given.environments)
+        is_sized = given.size is not None
+        corpus = sized_corpus(given.size) if is_sized else load(given.data)
+        rows = compared(
+            corpus,
+            names,
+            dict(given.environment),
+            given.environments,
+            is_sized=is_sized,
+            minutes=given.minutes,
+        )
     except MemorandaError as exc:
         parser.error(str(exc))
     about = {"corpus": corpus.name, "sha256": corpus.sha256, "left_out": dict(corpus.left_out)}

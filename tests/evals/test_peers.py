@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evals import peer_process
 from evals.corpora import Conversation, Corpus, Question, Turn
 from evals.peer_process import Given
+from evals.peer_sizes import sized_corpus, sized_vectors
 from evals.peers import PEERS, Row, environment, lines, python_of, row_of, run, task_of
 
 TURNS = (
@@ -150,3 +152,16 @@ async def test_every_question_is_asked_once_for_its_answer(tmp_path: Path) -> No
     assert found["found"] == [["c"], ["a"]]
     assert store.asked == ["c", "c", "a"]
     assert (found["disk_bytes"], found["note"], len(found["milliseconds"])) == (5, "fixed", 2)
+
+
+def test_a_made_up_shelf_has_questions_whose_vectors_are_near_their_passages() -> None:
+    corpus = sized_corpus(300)
+    task = task_of(corpus)
+    vectors = dict(zip(task["texts"], sized_vectors(corpus, task), strict=True))
+    (conversation,) = corpus.conversations
+    text_of = {turn.id: turn.text for turn in conversation.turns}
+    assert (len(conversation.turns), len(conversation.questions)) == (300, 200)
+    for question in conversation.questions[:20]:
+        near = vectors[text_of[next(iter(question.gold))]]
+        assert float(vectors[question.text] @ near) == pytest.approx(0.2, abs=1e-3)
+        assert float(np.linalg.norm(vectors[question.text])) == pytest.approx(1.0, abs=1e-3)
