@@ -14,8 +14,9 @@ from memoranda.model.passages import PassageRow, ShelfDelta
 from memoranda.model.vectors import pack_vector, unpack_vectors
 from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
+from memoranda.recall.scoring.matches import Match
 from memoranda.recall.scoring.scorers import Scorer
-from memoranda.recall.scoring.search import Match, Mode, SearchQuestion, search
+from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from memoranda.recall.scoring.signals import COEFFICIENTS, Signal
 from memoranda.text.terms import TermGroup, pack, term_hash
 

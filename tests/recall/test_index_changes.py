@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from memoranda.model.passages import ShelfDelta
 from memoranda.recall.arrays.segments import Segment
 from memoranda.recall.index import ShelfIndex
-from memoranda.recall.scoring.search import Match
+from memoranda.recall.scoring.matches import Match
 from tests.recall.plain import (
     change,
     find,

@@ -14,7 +14,8 @@ from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.request import SearchRequest
 from memoranda.recall.scoring.fields import Field
-from memoranda.recall.scoring.search import Match, Mode
+from memoranda.recall.scoring.matches import Match
+from memoranda.recall.scoring.search import Mode
 
 _NOTHING = PassageFilter()
 #: The public names of conditions that have another name in an index.

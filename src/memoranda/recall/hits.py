@@ -17,7 +17,7 @@ from memoranda.model.query import Because, Filter, Folded, Hit
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record, RecordType, View
 from memoranda.model.values import canonical
 from memoranda.ports import Readable
-from memoranda.recall.scoring.search import Match
+from memoranda.recall.scoring.matches import Match
 
 #: Punctuation that ends a sentence. Any other sign may be the difference between two statements.
 _END = re.compile(r"(?<=\w)[.!…]+$")

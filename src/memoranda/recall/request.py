@@ -23,8 +23,9 @@ from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.hits import enough_to_fold
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.fields import Field
+from memoranda.recall.scoring.matches import Match
 from memoranda.recall.scoring.scorers import near_terms
-from memoranda.recall.scoring.search import Match, Mode, SearchQuestion, search
+from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from memoranda.storage.rows import TAKEN_BACK
 from memoranda.text.cues import cues_of
 from memoranda.text.terms import query_groups

@@ -174,9 +174,8 @@ def are_near(field: Field, found: WordMatches, places: Numbers, shares: Scores) 
     return near
 
 
-def estimated_word_scores(field: Field, found: WordMatches) -> tuple[Line, Line]:
-    """Return two scores for each place: its own, and an estimate that includes its neighbours."""
-    own = own_word_scores(field, found)
+def estimated_word_scores(field: Field, own: Line) -> tuple[Line, Line]:
+    """Return two scores for each place: its own, as given, and an estimate that includes its neighbours."""
     return own, with_near(own, field.ends)
 
 

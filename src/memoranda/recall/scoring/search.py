@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.query import ScorerScore, Times
+from memoranda.model.query import Times
 from memoranda.recall.arrays.columns import Mask, Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import QuestionVector
 from memoranda.recall.scoring.confidence import Ranking, confidences
-from memoranda.recall.scoring.fields import Field
+from memoranda.recall.scoring.fields import Field, Line
+from memoranda.recall.scoring.matches import Match, MatchSummary
 from memoranda.recall.scoring.scorers import (
     NAMED,
     NearWords,
@@ -35,7 +37,7 @@ from memoranda.recall.scoring.scorers import (
     word_scores_everywhere,
     words_weight,
 )
-from memoranda.recall.scoring.signals import Evidence, Signal, amounts_of
+from memoranda.recall.scoring.signals import Evidence, amounts_of
 from memoranda.text.cues import Cue
 from memoranda.text.terms import TermGroup
 
@@ -94,7 +96,6 @@ FEW = 512
 #: Up to so many vectors are all compared; of more, the signs are compared first.
 COMPARED = 4096
 
-_SIGNALS = tuple(signal.value for signal in Signal)
 _BY_WORDS = (Scorer.WORDS, Scorer.WORDS_NEAR)
 _BY_MEANING = (Scorer.MEANING, Scorer.MEANING_NEAR)
 
@@ -122,70 +123,6 @@ class SearchQuestion:
     #: For each of its words, the words near it.
     near: Sequence[NearWords] = ()
     cues: frozenset[Cue] = frozenset()
-
-
-class MatchSummary(NamedTuple):
-    """The part of a search's result that all its matches share."""
-
-    scorers: Sequence[Scorer]
-    #: One weight a scorer.
-    weights: Sequence[float]
-    #: The question's words and then its times, in the question's order.
-    words: Sequence[str]
-
-
-class Match(NamedTuple):
-    """A passage that a search found, with the reasons."""
-
-    id: bytes
-    score: float
-    summary: MatchSummary
-    #: The score and the rank by each scorer.
-    scores: Sequence[float] = ()
-    ranks: Sequence[int] = ()
-    #: What each word adds to the score by words, and whether the passage has only a near word instead of it.
-    shares: Sequence[float] = ()
-    near: Sequence[bool] = ()
-    #: The question names the speaker of this passage.
-    named: bool = False
-    #: What each signal adds to the score, in the order of ``Signal``.
-    amounts: Sequence[float] = ()
-    #: A number equal for passages with the same words, and rarely for others; odd for memories.
-    kin: int = 0
-    #: The chance that it answers; None for passages that were only listed.
-    confidence: float | None = None
-
-    @property
-    def is_memory(self) -> bool:
-        """True for a memory, False for a message or an episode; the lowest bit of ``kin`` says so."""
-        return bool(self.kin & 1)
-
-    @property
-    def scorer_scores(self) -> tuple[ScorerScore, ...]:
-        """The score, rank and weight of each scorer."""
-        return tuple(map(ScorerScore, self.summary.scorers, self.scores, self.ranks, self.summary.weights))
-
-    @property
-    def signals(self) -> tuple[tuple[str, float], ...]:
-        """The signals that changed the score, each with the amount."""
-        return tuple([one for one in zip(_SIGNALS, self.amounts, strict=False) if one[1]])
-
-    @property
-    def words(self) -> tuple[tuple[str, float], ...]:
-        """The question's words that this passage contains, in the question's order, with their shares."""
-        return self._words(near=False)
-
-    @property
-    def near_words(self) -> tuple[tuple[str, float], ...]:
-        """The question's words of which this passage contains only a near word, with their shares.
-
-        Added to those of ``words``, in the question's order, the shares are the score by words.
-        """
-        return self._words(near=True)
-
-    def _words(self, *, near: bool) -> tuple[tuple[str, float], ...]:
-        found = zip(self.summary.words, self.shares, self.near, strict=False)
-        return tuple([(word, share) for word, share, is_near in found if share and is_near is near])
 
 
 def search(
@@ -258,6 +195,7 @@ class _Run:
         self._words = words
         self._vector = vector
         self._average = 0.0 if vector is None else field.average(vector)
+        self._own: Line | None = None
         self._named: Mask | None = None
         if field.speakers is not None:
             self._named = field.speakers.named(frozenset(chain(*(group.hashes for group in question.groups))))
@@ -312,7 +250,7 @@ class _Run:
     def _estimates(self, places: Numbers) -> Scores:
         lines: list[Scores] = []
         if self._words is not None:
-            lines += estimated_word_scores(self._field, self._words)
+            lines += estimated_word_scores(self._field, self._own_words(self._words))
         if self._vector is not None:
             compare = cosines_everywhere if self._field.living <= COMPARED else estimated_cosines
             lines += compare(self._field, self._vector)
@@ -336,10 +274,16 @@ class _Run:
             together += np.logical_and(named, together > 0) * NAMED
         return _Scored(places, self.scorers, scores, shared, together, named, shares)
 
+    def _own_words(self, words: WordMatches) -> Line:
+        """Return the score by words of every place alone; it is computed once."""
+        if self._own is None:
+            self._own = own_word_scores(self._field, words)
+        return self._own
+
     def _with_signals(self, scored: _Scored) -> _Scored:
         words = above = cosines = None
         if self._words is not None:
-            words = own_word_scores(self._field, self._words), self._words.upper_bound
+            words = partial(self._own_words, self._words), self._words.upper_bound
         if self._vector is not None:
             above = scored.scores[-2] - self._average
             cosines = scored.scores[-2], self._average

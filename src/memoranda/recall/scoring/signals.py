@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -64,8 +64,8 @@ class Evidence(NamedTuple):
     #: Their score without signals.
     base: Scores
     cues: frozenset[Cue]
-    #: The score by words of all places of the field, and a score that none reaches; None without words.
-    words: tuple[Line, float] | None
+    #: Returns the score by words of all places of the field; and a score that none reaches. None without words.
+    words: tuple[Callable[[], Line], float] | None
     #: How far the cosine of each place is above the average; None without vectors.
     above: Scores | None
     #: The places in each time that the question names.
@@ -107,7 +107,7 @@ def _units(field: Field, seen: Evidence) -> dict[Signal, Scores]:
         if seen.words is not None:
             own, most = seen.words
             before = np.where(said, places - 1, field.hole)
-            found[Signal.AFTER_QUESTION] = (own / most).take(before) * asks.take(before)
+            found[Signal.AFTER_QUESTION] = own().take(before) / most * asks.take(before)
     if wishes is not None and seen.above is not None:
         mine = wishes.take(places) & said & ~field.others.take(places)
         found[Signal.STANDING_WISH] = np.maximum(seen.above, 0.0) * mine

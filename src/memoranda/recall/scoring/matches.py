@@ -1,0 +1,76 @@
+"""A passage that a search found, with the reasons why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memoranda.model.query import ScorerScore
+from memoranda.recall.scoring.scorers import Scorer
+from memoranda.recall.scoring.signals import Signal
+
+_SIGNALS = tuple(signal.value for signal in Signal)
+
+
+class MatchSummary(NamedTuple):
+    """The part of a search's result that all its matches share."""
+
+    scorers: Sequence[Scorer]
+    #: One weight a scorer.
+    weights: Sequence[float]
+    #: The question's words and then its times, in the question's order.
+    words: Sequence[str]
+
+
+class Match(NamedTuple):
+    """A passage that a search found, with the reasons."""
+
+    id: bytes
+    score: float
+    summary: MatchSummary
+    #: The score and the rank by each scorer.
+    scores: Sequence[float] = ()
+    ranks: Sequence[int] = ()
+    #: What each word adds to the score by words, and whether the passage has only a near word instead of it.
+    shares: Sequence[float] = ()
+    near: Sequence[bool] = ()
+    #: The question names the speaker of this passage.
+    named: bool = False
+    #: What each signal adds to the score, in the order of ``Signal``.
+    amounts: Sequence[float] = ()
+    #: A number equal for passages with the same words, and rarely for others; odd for memories.
+    kin: int = 0
+    #: The chance that it answers; None for passages that were only listed.
+    confidence: float | None = None
+
+    @property
+    def is_memory(self) -> bool:
+        """True for a memory, False for a message or an episode; the lowest bit of ``kin`` says so."""
+        return bool(self.kin & 1)
+
+    @property
+    def scorer_scores(self) -> tuple[ScorerScore, ...]:
+        """The score, rank and weight of each scorer."""
+        return tuple(map(ScorerScore, self.summary.scorers, self.scores, self.ranks, self.summary.weights))
+
+    @property
+    def signals(self) -> tuple[tuple[str, float], ...]:
+        """The signals that changed the score, each with the amount."""
+        return tuple([one for one in zip(_SIGNALS, self.amounts, strict=False) if one[1]])
+
+    @property
+    def words(self) -> tuple[tuple[str, float], ...]:
+        """The question's words that this passage contains, in the question's order, with their shares."""
+        return self._words(near=False)
+
+    @property
+    def near_words(self) -> tuple[tuple[str, float], ...]:
+        """The question's words of which this passage contains only a near word, with their shares.
+
+        Added to those of ``words``, in the question's order, the shares are the score by words.
+        """
+        return self._words(near=True)
+
+    def _words(self, *, near: bool) -> tuple[tuple[str, float], ...]:
+        found = zip(self.summary.words, self.shares, self.near, strict=False)
+        return tuple([(word, share) for word, share, is_near in found if share and is_near is near])
