@@ -148,7 +148,8 @@ class LangGraphSqlite(LangGraph):
         async def embed(texts: Sequence[str]) -> list[list[float]]:
             return [given.of(text) for text in texts]
 
-        index = {"dims": given.dimension, "embed": embed, "fields": ["text"]}
+        # This store names the setting otherwise than its documentation does.
+        index = {"dims": given.dimension, "embed": embed, "text_fields": ["text"]}
         store = import_module("langgraph.store.sqlite.aio").AsyncSqliteStore
         self._opened = store.from_conn_string(str(folder / "store.db"), index=index)
         self._store = await self._opened.__aenter__()

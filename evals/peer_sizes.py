@@ -1,4 +1,4 @@
-"""A made-up shelf of any size for comparing the speed of memories: seeded text, and vectors that belong to it loosely."""
+"""A made-up shelf of any size for comparing the speed of memories: seeded text, and vectors as talks have them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from evals.corpora import Conversation, Corpus, Question, Turn
 QUESTIONS = 200
 DIMENSION = 384
 _A_SESSION = 500
-#: The cosine of a question with the passage that answers it. Of 100,000 others about one is as near by chance.
-_NEARNESS = 0.2
+#: So many passages in a row share a topic, which is this share of the square of their vectors.
+_TOPIC, _TOPIC_SHARE = 20, 0.3
+#: The cosine of a question with the passage that answers it.
+_NEARNESS = 0.3
 
 
 def sized_corpus(passages: int) -> Corpus:
@@ -26,7 +28,9 @@ def sized_corpus(passages: int) -> Corpus:
         Turn(str(number), number // _A_SESSION, None, None, "user", talk.passage())
         for number in range(passages)
     )
-    asked = np.random.default_rng(passages).choice(passages, min(QUESTIONS, passages), replace=False)
+    # A question answers none.
+    saying = [number for number, turn in enumerate(turns) if not turn.text.endswith("?")]
+    asked = np.random.default_rng(passages).choice(saying, min(QUESTIONS, len(saying)), replace=False)
     questions = tuple(
         Question(talk.question(turns[one].text), frozenset({turns[one].id}), "made up") for one in asked
     )
@@ -34,20 +38,27 @@ def sized_corpus(passages: int) -> Corpus:
 
 
 def sized_vectors(corpus: Corpus, task: Mapping[str, Any]) -> NDArray[np.float32]:
-    """Return one unit vector for each text of a task: random ones, and for a question one near its passage."""
+    """Return one unit vector for each text of a task: passages in a row share a part, a question is near its passage."""
     (conversation,) = corpus.conversations
+    passages = {
+        turn.text: np.sqrt(_TOPIC_SHARE) * _random(f"topic {int(turn.id) // _TOPIC}")
+        + np.sqrt(1 - _TOPIC_SHARE) * _random(turn.text)
+        for turn in conversation.turns
+    }
     text_of = {turn.id: turn.text for turn in conversation.turns}
-    passage_of = {one.text: text_of[next(iter(one.gold))] for one in conversation.questions}
-    rows = np.empty((len(task["texts"]), DIMENSION), dtype=np.float32)
-    for row, text in zip(rows, task["texts"], strict=True):
-        row[:] = _random(text)
-        if text in passage_of:
-            across = row - (row @ (near := _random(passage_of[text]))) * near
-            row[:] = _NEARNESS * near + np.sqrt(1 - _NEARNESS**2) * across / np.linalg.norm(across)
-    return rows
+    questions = {
+        one.text: _NEARNESS * passages[text_of[next(iter(one.gold))]]
+        + np.sqrt(1 - _NEARNESS**2) * _random(one.text)
+        for one in conversation.questions
+    }
+    every = questions | passages
+    rows = np.array([every[text] for text in task["texts"]], dtype=np.float32)
+    unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit
 
 
 def _random(text: str) -> NDArray[np.float32]:
+    """Return the random unit vector of a text."""
     seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
     found = np.random.default_rng(seed).standard_normal(DIMENSION, dtype=np.float32)
     unit: NDArray[np.float32] = found / np.linalg.norm(found)

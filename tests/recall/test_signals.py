@@ -175,3 +175,16 @@ async def test_scores_weights_and_signals_add_up_to_the_score(book: Book) -> Non
         base = sum(one.weight * one.score / best[one.scorer] for one in hit.scores)
         said = base + NAMED * hit.names_speaker + sum(amount for _, amount in hit.signals)
         assert hit.score == pytest.approx(said)
+
+
+async def test_a_short_question_is_found_where_questions_are_asked_for(book: Book) -> None:
+    await _told(
+        book,
+        ("user", "Where is the red ladder?"),
+        ("assistant", "The ladder stands in the shed behind the house of your neighbour, as far as I know"),
+        ("user", "Thanks, and the paint is dry by now I suppose"),
+    )
+    asked = await _asked(book, "what did I ask about the red ladder")
+    assert asked[0].text == "Where is the red ladder?"
+    assert Signal.SHORT_QUESTION not in _signals(asked, "Where is")
+    assert _signals(await _asked(book, "the red ladder stands where"), "Where is")[Signal.SHORT_QUESTION] < 0

@@ -37,6 +37,11 @@ _NOW: Final = re.compile(
     r"maintenant|actuel\w*|aujourd'hui|adesso|attuale|oggi|agora|atual\w*|nu|tegenwoordig|huidige)\b|现在|目前|最新|如今",
     re.IGNORECASE,
 )
+_ASKED: Final = re.compile(
+    r"\b(?:ask|asked|asking|questions?|wonder\w*|wanted to know|fragen?|fragte\w*|gefragt|wissen wollte\w*|"
+    r"pregunt\w*|demandé\w*|demandai\w*|chiesto|chiesi|domanda\w*|pergunt\w*|vroeg\w*|gevraagd)\b|问",
+    re.IGNORECASE,
+)
 
 
 class Cue(StrEnum):
@@ -46,6 +51,11 @@ class Cue(StrEnum):
     YOU = "you"
     #: It asks for what holds at the moment: "now", "the latest", "still".
     NOW = "now"
+    #: It asks for what somebody asked: "what did I ask about", "which questions".
+    ASKED = "asked"
+
+
+_FORMS: Final = ((Cue.YOU, _YOU), (Cue.NOW, _NOW), (Cue.ASKED, _ASKED))
 
 
 def marks_of(text: str) -> list[str]:
@@ -56,4 +66,4 @@ def marks_of(text: str) -> list[str]:
 
 def cues_of(question: str) -> frozenset[Cue]:
     """Return the cues that a question's wording gives."""
-    return frozenset(cue for cue, form in ((Cue.YOU, _YOU), (Cue.NOW, _NOW)) if form.search(question))
+    return frozenset(cue for cue, form in _FORMS if form.search(question))

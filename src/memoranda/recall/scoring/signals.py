@@ -32,7 +32,7 @@ class Signal(StrEnum):
     NEWER = "newer"
     #: It is a message of a few words. Negative.
     SHORT = "short"
-    #: It is a short question, so it rather asks than answers. Negative.
+    #: It is a short question, so it rather asks than answers; unless questions are asked for. Negative.
     SHORT_QUESTION = "short_question"
 
 
@@ -102,8 +102,9 @@ def _units(field: Field, seen: Evidence) -> dict[Signal, Scores]:
         found[Signal.SHORT] = -few * said
     asks, wishes = field.marked(_ASKS), field.marked(_WISHES)
     if asks is not None:
-        brief = field.lengths.take(places) < _SHORT_QUESTION
-        found[Signal.SHORT_QUESTION] = -base * (asks.take(places) & brief & said)
+        if Cue.ASKED not in seen.cues:
+            brief = field.lengths.take(places) < _SHORT_QUESTION
+            found[Signal.SHORT_QUESTION] = -base * (asks.take(places) & brief & said)
         if seen.words is not None:
             own, most = seen.words
             before = np.where(said, places - 1, field.hole)
