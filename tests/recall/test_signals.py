@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import memoranda
-from memoranda import Book, Hits
+from memoranda import Book, Embedding, Hits
 from memoranda.recall.scoring.scorers import NAMED
 from memoranda.recall.scoring.signals import Signal
 
@@ -188,3 +190,34 @@ async def test_a_short_question_is_found_where_questions_are_asked_for(book: Boo
     assert asked[0].text == "Where is the red ladder?"
     assert Signal.SHORT_QUESTION not in _signals(asked, "Where is")
     assert _signals(await _asked(book, "the red ladder stands where"), "Where is")[Signal.SHORT_QUESTION] < 0
+
+
+class Topics:
+    """An embedder that knows two topics."""
+
+    embedding = Embedding("test", "topics", 3)
+
+    async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = [[0.2, "metric" in text or "marathon" in text, "piano" in text] for text in texts]
+        found = np.array(rows, dtype=np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+    async def query(self, text: str) -> NDArray[np.float32]:
+        return (await self.passages([text]))[0]  # type: ignore[no-any-return]
+
+    async def close(self) -> None:
+        return None
+
+
+async def test_a_standing_wish_is_found_for_its_topic_as_a_turn_and_as_a_memory() -> None:
+    async with memoranda.open("memory://", embed=Topics()) as book:
+        await _told(
+            book, ("user", "From now on give lengths in metric units"), ("user", "My metric ruler broke")
+        )
+        await book.remember("ana", "Always wants metric units for lengths", kind="preference")
+        await book.remember("ana", "Owns an old piano in the hall")
+        await book.embed()
+        hits = await book.recall("ana", "how far is a marathon")
+        raised = {hit.text for hit in hits if Signal.STANDING_WISH in dict(hit.signals)}
+        assert raised == {"From now on give lengths in metric units", "Always wants metric units for lengths"}
+        assert {hit.text for hit in hits[:2]} == raised

@@ -26,7 +26,7 @@ class Signal(StrEnum):
     IN_TIME = "in_time"
     #: The message before it asks something with the question's words.
     AFTER_QUESTION = "after_question"
-    #: It states a standing wish of the user, and its meaning is near the question's.
+    #: It is a memory or what the user said, states a standing wish, and its meaning is near the question's.
     STANDING_WISH = "standing_wish"
     #: It is newer than others, and the question asks for what holds now.
     NEWER = "newer"
@@ -110,6 +110,6 @@ def _units(field: Field, seen: Evidence) -> dict[Signal, Scores]:
             before = np.where(said, places - 1, field.hole)
             found[Signal.AFTER_QUESTION] = own().take(before) / most * asks.take(before)
     if wishes is not None and seen.above is not None:
-        mine = wishes.take(places) & said & ~field.others.take(places)
+        mine = wishes.take(places) & ~field.others.take(places)
         found[Signal.STANDING_WISH] = np.maximum(seen.above, 0.0) * mine
     return found
