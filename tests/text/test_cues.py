@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from memoranda.text import cues as forms
 from memoranda.text.cues import ASKS, WISHES, Cue, cues_of, marks_of
 from memoranda.text.terms import pack, pack_text, terms_of
 
@@ -17,6 +20,11 @@ from memoranda.text.terms import pack, pack_text, terms_of
         ("From now on answer in metric units.", [WISHES]),
         ("When I ask about trains, tell me the platform", [WISHES]),
         ("Antworte mir ab jetzt auf Deutsch", [WISHES]),
+        ("\u0130MMER auf Deutsch, bitte", [WISHES]),
+        ("\u017fiempre en español", [WISHES]),
+        ("Bitte künftig auf Deutsch", [WISHES]),
+        ("Our company is convenient.", []),
+        ("每次都用中文回答", [WISHES]),
         ("Could you always name the source?", [ASKS, WISHES]),
         ("We took the train to Lisbon.", []),
         ("", []),
@@ -29,6 +37,22 @@ def test_a_text_is_marked_by_its_wording(text: str, marks: list[str]) -> None:
 
 def test_a_wish_far_down_in_a_long_text_is_no_mark() -> None:
     assert marks_of("The contract says nothing new. " * 40 + "Always sign it.") == []
+
+
+@pytest.mark.parametrize("form", [*forms._WISH_FORMS, *forms._WISH_SIGNS])
+def test_every_form_of_a_wish_begins_with_plain_text_that_finds_it(form: str) -> None:
+    plain = re.sub(r"\(\?:([^|)]*)[^)]*\)\??", r"\1", form).replace(".{1,20}", "bitte ")
+    for text in (plain, plain.upper(), f"“{plain}”"):
+        assert marks_of(text) == [WISHES], text
+
+
+def test_no_letter_that_a_wish_may_be_written_with_is_missed() -> None:
+    letters = "".join(sorted({*"".join(forms._WISH_FORMS)} & set(map(chr, range(97, 1000)))))
+    alike = re.compile(f"[{letters}]", re.IGNORECASE)
+    found = [each for each in map(chr, range(0x110000)) if alike.fullmatch(each)]
+    missed = [each for each in found if not set(each.lower()) & {*letters, *forms._OTHER_CASES}]
+    assert len(found) > 2 * len(letters)
+    assert missed == []
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,30 @@ WISHES: Final = "!"
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 #: A wish stands at the beginning of a message, in so many characters.
 _BEGINNING: Final = 600
-_WISH: Final = re.compile(
-    r"\b(?:always|never|whenever|from now on|(?:every|each) time|in future|going forward|i prefer|i'd rather|"
-    r"please (?:do not|don't|keep|use|make)|when i (?:ask|say|want)|"
-    r"immer|nie|niemals|ab jetzt|ab sofort|jedes mal|künftig|in zukunft|ich bevorzuge|wenn ich .{1,20}(?:frage|sage)|"
-    r"siempre|nunca|a partir de ahora|cada vez|prefiero|cuando (?:te )?(?:pida|pregunte|diga)|"
-    r"toujours|jamais|désormais|dorénavant|chaque fois|je préfère|"
-    r"sempre|mai|d'ora in poi|ogni volta|preferisco|de agora em diante|altijd|nooit|voortaan|elke keer)\b"
-    r"|以后|从现在起|每次|总是|永远不要|请",
-    re.IGNORECASE,
+#: The forms of a wish. Each begins with plain text, by which most texts are seen to hold none.
+_WISH_FORMS: Final = (
+    *("always", "never", "whenever", "from now on", "every time", "each time", "in future", "going forward"),
+    *("i prefer", "i'd rather", "please (?:do not|don't|keep|use|make)", "when i (?:ask|say|want)"),
+    *("immer", "nie", "niemals", "ab jetzt", "ab sofort", "jedes mal", "künftig", "in zukunft"),
+    *("ich bevorzuge", "wenn ich .{1,20}(?:frage|sage)"),
+    *(
+        "siempre",
+        "nunca",
+        "a partir de ahora",
+        "cada vez",
+        "prefiero",
+        "cuando (?:te )?(?:pida|pregunte|diga)",
+    ),
+    *("toujours", "jamais", "désormais", "dorénavant", "chaque fois", "je préfère"),
+    *("sempre", "mai", "d'ora in poi", "ogni volta", "preferisco", "de agora em diante"),
+    *("altijd", "nooit", "voortaan", "elke keer"),
 )
+#: Forms in a script that does not divide words.
+_WISH_SIGNS: Final = ("以后", "从现在起", "每次", "总是", "永远不要", "请")
+_WISH: Final = re.compile(rf"\b(?:{'|'.join(_WISH_FORMS)})\b|{'|'.join(_WISH_SIGNS)}", re.IGNORECASE)
+_WISH_BEGINNINGS: Final = (*(form.partition("(")[0].partition(".")[0] for form in _WISH_FORMS), *_WISH_SIGNS)
+#: Letters that a regular expression takes for i or s, as they are in lower case: \u0130 leaves its dot.
+_OTHER_CASES: Final = ("\u0307", "\u0131", "\u017f")
 _YOU: Final = re.compile(
     r"\b(?:you|your|we|us|our|assistant|suggest\w*|recommend\w*|advis\w*|plan|explain\w*|answer\w*|said|told|"
     r"du|dir|dein\w*|sie|ihr\w*|wir|uns|empfohlen|vorgeschlagen|erklärt|plan|"
@@ -61,7 +75,13 @@ _FORMS: Final = ((Cue.YOU, _YOU), (Cue.NOW, _NOW), (Cue.ASKED, _ASKED))
 def marks_of(text: str) -> list[str]:
     """Return the terms that mark a text's wording: whether it asks, and whether it states a standing wish."""
     marks = [ASKS] if text.rstrip().endswith(_QUESTION_MARKS) else []
-    return [*marks, WISHES] if _WISH.search(text[:_BEGINNING]) else marks
+    return [*marks, WISHES] if _may_wish(text[:_BEGINNING]) and _WISH.search(text[:_BEGINNING]) else marks
+
+
+def _may_wish(text: str) -> bool:
+    """True if the text has the beginning of a wish; this is a quick search, and most texts have none."""
+    beginnings: tuple[str, ...] = _WISH_BEGINNINGS if text.isascii() else (*_WISH_BEGINNINGS, *_OTHER_CASES)
+    return any(map(text.lower().__contains__, beginnings))
 
 
 def cues_of(question: str) -> frozenset[Cue]:
