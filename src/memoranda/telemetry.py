@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -23,6 +23,7 @@ _PROVIDERS = {
     "mistral": "mistral_ai",
     "xai": "x_ai",
 }
+_NOTHING = nullcontext()
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
 
@@ -109,11 +110,15 @@ def _traced(work: Work, kind: str, duration: str | None = None, parent: Any = No
         traced.end()
 
 
-@contextmanager
-def span(name: str) -> Iterator[None]:
-    """Trace a piece of work; a span's name says what is done, never for which owner."""
-    with _traced(Work(f"{_SCOPE}.{name}"), "INTERNAL"):
-        yield
+def span(name: str) -> AbstractContextManager[object]:
+    """Trace a piece of work; a span's name says what is done, never for which owner.
+
+    Without a provider nobody collects spans, so none is begun.
+    """
+    api = _api("trace")
+    if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
+        return _NOTHING
+    return _traced(Work(f"{_SCOPE}.{name}"), "INTERNAL")
 
 
 @contextmanager
