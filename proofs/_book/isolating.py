@@ -206,6 +206,7 @@ OFF_THE_PATH: dict[str, str] = {
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
     **dict.fromkeys(("unlink_one", "members", "members_among"), _UNLISTED),
     **dict.fromkeys(("version_pieces", "link_pieces", "vector_pieces"), _GROUPED),
+    "standing": "asks for properties of the whole book, which are no owner's; tests of moved books and of restrictions do",
     "job_of": "asked only with the id of a thread that was found as the owner's own; every engine's suite has two owners there",
     "count_expired_items": "asked only at the limit of items, which no try reaches; every engine's suite has two owners there",
     "count_own": "asked only at an agent's limit, which no try reaches; every engine's suite has two owners there",

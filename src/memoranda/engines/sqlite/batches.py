@@ -29,8 +29,10 @@ def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     no, era, position, held, items = row or (None, None, 0, 0, 0)
     on.no = -1 if no is None else no
     era = None if era is None else UUID(bytes=era)
-    secret = on.secret()
-    mode = on.value("restricted", owner_digest(secret, question.owner.parts))
+    book = on.standing()
+    secret, mode = book.secret, None
+    if book.restricts:
+        mode = on.value("restricted", owner_digest(secret, question.owner.parts))
     restricted = None if mode is None else Appends.stored(mode)
     on.base = OwnerBase(question.owner, secret, era, position, held, no, items, restricted)
     return on.base

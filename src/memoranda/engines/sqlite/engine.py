@@ -23,7 +23,7 @@ from memoranda.engines.sqlite import (
     service_rows,
     vector_sets,
 )
-from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, has_secret, make_secret, sql
+from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, sql
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Busy, StorageError
@@ -53,6 +53,16 @@ _ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in p
 _WRITES: Writes = {given: function for part in _PARTS for given, function in part.WRITES.items()}
 
 
+def _has_secret(connection: sqlite3.Connection) -> bool:
+    """Return True if the book has the key of its digests already."""
+    return connection.execute("SELECT 1 FROM book WHERE name = 'secret'").fetchone() is not None
+
+
+def _make_secret(connection: sqlite3.Connection) -> None:
+    """Make the key of the book's digests, unless another process has made one."""
+    connection.execute("INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),))
+
+
 def _answer(on: Session, question: Question[Any]) -> Any:
     return _ANSWERS[type(question)](on, question)
 
@@ -73,8 +83,8 @@ class SqliteEngine(Store):
         migrations = options.pop("migrations", None) or book_migrations()
         file = await SqliteFile.open(path, migrations=migrations, **options)
         try:
-            if not options.get("read_only") and not await file.read(has_secret):
-                await file.write(make_secret)
+            if not options.get("read_only") and not await file.read(_has_secret):
+                await file.write(_make_secret)
         except BaseException:
             await file.close()
             raise
@@ -106,8 +116,8 @@ class SqliteEngine(Store):
     async def write(self, make: Callable[[], Deciding[A]], *, guarded: bool = True, **_: Any) -> A:
         def work(connection: sqlite3.Connection) -> A:
             on = Session(connection)
-            if guarded and (marks := on.all("marks")):
-                raise refusal(dict(marks))
+            if guarded and (marks := on.standing().marks):
+                raise refusal(marks)
             found, writes = run(make(), partial(_answer, on))
             for write in writes:
                 _WRITES[type(write)](on, write)

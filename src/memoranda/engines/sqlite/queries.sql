@@ -634,8 +634,10 @@ DELETE FROM jobs WHERE owner = ?
 
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- name: marks
-SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
+-- What an operation asks of the whole book, in one statement.
+-- name: standing
+SELECT (SELECT value FROM book WHERE name = 'secret'), (SELECT value FROM book WHERE name = 'departure'),
+    (SELECT value FROM book WHERE name = 'arrival'), EXISTS (SELECT 1 FROM restrictions WHERE digest >= x'')
 
 -- name: properties
 SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup', 'who_forms')

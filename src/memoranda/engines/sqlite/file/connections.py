@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 import sys
 import threading
@@ -16,10 +15,11 @@ from itertools import count
 from pathlib import Path
 from queue import Empty
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy, is_undecodable
 from memoranda.errors import StorageError, VersionMismatch
+from memoranda.model.book_rows import ARRIVAL, DEPARTURE
 from memoranda.model.data.data_filters import body_meets
 from memoranda.model.records import Audience
 from memoranda.request_turns import BEGAN
@@ -155,29 +155,25 @@ def check_version(connection: sqlite3.Connection, served: int, path: Path) -> No
         )
 
 
-def secret_of(connection: sqlite3.Connection) -> bytes:
-    """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
-    return bytes(connection.execute("SELECT value FROM book WHERE name = 'secret'").fetchone()[0])
-
-
-def has_secret(connection: sqlite3.Connection) -> bool:
-    """Return True if the book has the key of its digests already."""
-    return connection.execute("SELECT 1 FROM book WHERE name = 'secret'").fetchone() is not None
-
-
-def make_secret(connection: sqlite3.Connection) -> None:
-    """Make the key of the book's digests, unless another process has made one."""
-    connection.execute("INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),))
-
-
 Row = tuple[Any, ...]
 
 #: The most placeholders of one statement; longer lists need several statements.
 MANY = 500
 
 
+class Standing(NamedTuple):
+    """Facts of the whole book that an operation reads before it writes."""
+
+    #: The key of the book's digests.
+    secret: bytes
+    #: The marks of a book that was moved, or that is a copy in the making.
+    marks: dict[str, bytes]
+    #: True if the processing of some owner's data is restricted.
+    restricts: bool
+
+
 class Session:
-    """A connection with an open transaction."""
+    """A connection with an open transaction, for one operation."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -187,10 +183,23 @@ class Session:
         self.base: OwnerBase | None = None
         #: Number and revision of the shelves that were read in this transaction, by audience.
         self.shelves: dict[Audience, tuple[int, int]] = {}
+        self._standing: Standing | None = None
+
+    def standing(self) -> Standing:
+        """Return what the operation found of the whole book; read once, since no question sees the operation's own writes."""
+        if self._standing is None:
+            row = self.one("standing")
+            assert row is not None
+            secret, departure, arrival, restricts = row
+            stored = (DEPARTURE, departure), (ARRIVAL, arrival)
+            marks = {name: value for name, value in stored if value is not None}
+            self._standing = Standing(bytes(secret), marks, bool(restricts))
+        return self._standing
 
     def secret(self) -> bytes:
         """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
-        return secret_of(self.connection)
+        row = self.connection.execute("SELECT value FROM book WHERE name = 'secret'").fetchone()
+        return bytes(row[0])
 
     def all(self, name: str, *values: Any, **named: Any) -> list[Row]:
         """Return all rows of a named statement."""
@@ -326,6 +335,11 @@ class Intake:
                 self._changed.notify()
                 return
         self._refuse([call])
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no call waits."""
+        return not self._calls
 
     def end(self) -> None:
         """Accept no more calls; the waiting ones are still done."""

@@ -250,6 +250,8 @@ class Writer:
         Where the last group was larger, its callers are on their way back: they are waited for as long as the
         fsync took that they would cause by themselves. A lone writer's last group was one: nothing waits.
         """
+        if not patience and self._intake.is_empty:
+            return
         until = time.monotonic() + patience
         while len(group) < LARGEST_GROUP and not self._aside:
             left = until - time.monotonic() if patience and len(group) < self._last_group else 0.0
