@@ -79,7 +79,7 @@ def load_file(path: Path, *, held: bool = False) -> Loaded:
     owners = [json.loads(line) for line in raw.splitlines() if line]
     for owner in owners:
         _check(owner["half"], held)
-    conversations = tuple(_conversation(owner) for owner in owners)
+    conversations = tuple(as_conversation(owner) for owner in owners)
     none = tuple(
         (owner["owner"], each["question"])
         for owner in owners
@@ -98,7 +98,8 @@ def _check(half: str, held: bool) -> None:
         )
 
 
-def _conversation(owner: dict[str, Any]) -> Conversation:
+def as_conversation(owner: dict[str, Any]) -> Conversation:
+    """Return an owner's line of a file as evaluations take it."""
     turns = tuple(
         Turn(
             turn["id"],

@@ -57,10 +57,13 @@ def test_a_misspelt_command_or_option_is_answered_with_what_was_meant(
 
 
 def test_a_long_message_is_cut_in_a_terminal_and_whole_with_an_option(shell: Shell) -> None:
-    text = "needle " + "lorem " * 20_000
+    text = "ipsum " * 2_000 + "needle " + "lorem " * 20_000
     shell.run("append", "ana", "--file", "-", "--agent", "a", text=f'{{"role": "user", "content": "{text}"}}')
     shown = at_a_terminal(shell.folder, "recall", "ana", "needle", "--agent", "a")
-    assert len(shown) < 3_000 and "more characters: --full" in shown
+    assert len(shown) < 3_000 and "more characters: --full" in shown and "needle lorem" in shown
+    (hit,) = shell.json("recall", "ana", "needle", "--agent", "a")["hits"]
+    part = hit["text"][hit["excerpt"]["start"] : hit["excerpt"]["end"]]
+    assert "needle" in part and hit["excerpt"]["text"] == f"…{part}…"
     assert (
         at_a_terminal(shell.folder, "recall", "ana", "needle", "--agent", "a", "--full").count("lorem")
         == 20_000

@@ -61,10 +61,12 @@ async def test_an_answer_is_bounded_and_a_cursor_continues_it(book):
         )
 
 
-async def test_a_long_text_is_cut(book):
+async def test_a_long_text_is_cut_to_the_part_that_answers(book):
     async with asking(book) as tools:
-        await tools("remember", content="word " * 190)
-        assert len((await tools("recall", question="word"))["found"][0]["text"]) == 601
+        await tools("remember", content=f"{'A word. ' * 55}The cellar is dry. {'A word. ' * 55}")
+        text = (await tools("recall", question="cellar"))["found"][0]["text"]
+        assert "The cellar is dry." in text and len(text) <= 502
+        assert text[0] == text[-1] == "…"
 
 
 async def test_a_short_id_is_found_by_another_session(book):

@@ -16,7 +16,7 @@ from memoranda.mcp_server.asker import Asker, Asking
 from memoranda.mcp_server.short_ids import ShortIds
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
-from memoranda.model.query import Source
+from memoranda.model.query import Hit, Source
 from memoranda.model.records import Record
 from memoranda.text.fence import one_line
 
@@ -127,7 +127,7 @@ class AgentTools:
         asker, begin = self.asking(), _offset(cursor, question)
         how: dict[str, Any] = {} if question.strip() else {"mode": "recent", "types": "memory"}
         hits = list(await asker.call("recall", question=question, offset=begin, limit=limit + 1, **how))
-        found: list[Found] = [self._found(asker, hit.record) for hit in hits[:limit]]
+        found: list[Found] = [self._found(asker, hit) for hit in hits[:limit]]
         more = f"{begin + limit}.{_mark(question)}" if len(hits) > limit else None
         return {"found": found, "cursor": more}
 
@@ -158,12 +158,13 @@ class AgentTools:
         status = taken(hidden) if is_taken else "It is not in the memory any more."
         return {"status": status, "position": hidden.receipt.position}
 
-    def _found(self, asker: Asker, record: Record) -> Found:
+    def _found(self, asker: Asker, hit: Hit) -> Found:
+        record = hit.record
         kind = record.kind if isinstance(record, Memory) else record.type.value
         when = getattr(record, "observed_at", None) or record.recorded_at
         return {
             "id": self.ids.shown(asker, record.id),
-            "text": _text(record),
+            "text": _text(record) if len(hit.text) <= _TEXT else _excerpt(hit),
             "kind": f"said by {record.role}" if isinstance(record, Message) else kind,
             "when": f"{when:%Y-%m-%d}",
         }
@@ -185,6 +186,11 @@ ANNOTATIONS: Final = {
 def _text(record: Record) -> str:
     text = one_line(record.passage_text() or "")
     return text if len(text) <= _TEXT else text[:_TEXT] + "…"
+
+
+def _excerpt(hit: Hit) -> str:
+    speaker = hit.record.speaker if isinstance(hit.record, Message) else None
+    return one_line(f"{speaker}: {hit.excerpt}" if speaker else hit.excerpt.text)
 
 
 def _source(source: Source) -> str:

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memoranda.model.beside.quotations import quote
 from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.query import Source, quote
+from memoranda.model.query import Source
 from memoranda.model.records import Audience, Record
 from memoranda.model.values import Moment, Value, micros, moment
 
@@ -22,9 +23,15 @@ from memoranda.model.values import Moment, Value, micros, moment
 MOST_CITED = 3
 
 
-def source_of(record: Record, sources: tuple[Source, ...] = ()) -> Source:
-    """Return the quotation of a record as a source; ``sources`` are the record's own sources."""
-    return Source(record.id, record.type, _by(record), _at(record), quote(_text(record)), sources)
+def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) -> Source:
+    """Return the quotation of a record as a source of another; ``sources`` are the record's own sources.
+
+    Of a long text it shows what the other record quotes of it.
+    """
+    quotes = citing.quotes if isinstance(citing, Memory) else ()
+    cited = next((one.quote for one in quotes if one.message == record.id), "")
+    shown = quote(_text(record), around=cited)
+    return Source(record.id, record.type, _by(record), _at(record), shown, sources)
 
 
 def cited(record: Record) -> tuple[UUID, ...]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
+from memoranda.model.beside.quotations import Excerpt, FindExcerpt, excerpt_at, listed_lines
 from memoranda.model.data.data_filters import DataFilter
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import LEFT_OUT_BECAUSE, Actor, ReceiptItem, Verb
@@ -95,7 +96,7 @@ class Page:
         return f"<Page of {len(self)} {'record' if len(self) == 1 else 'records'}, {rest}>"
 
     def __str__(self) -> str:
-        return _lines(repr(self), self.records)
+        return listed_lines(repr(self), self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +240,8 @@ class Hit:
     near_words: tuple[tuple[str, float], ...] = ()
     #: The chance that it answers the question, from 0 to 1; None where the question was ignored.
     confidence: float | None = None
+    #: Finds its excerpt; without it, that is the whole text.
+    find_excerpt: FindExcerpt | None = field(default=None, compare=False, metadata={"internal": True})
 
     def __repr__(self) -> str:
         words = f" by {', '.join(word for word, _ in self.words[:5])}" if self.words else ""
@@ -255,6 +258,13 @@ class Hit:
         if isinstance(self.record, Message):
             return self.record.content
         return self.record.passage_text() or ""
+
+    @property
+    def excerpt(self) -> Excerpt:
+        """The part of a long text with most of the question's words; its beginning without any; all of a short text."""
+        if self.find_excerpt is None:
+            return excerpt_at(self.text, 0, len(self.text))
+        return self.find_excerpt(self.text, self.words, self.near_words)
 
     @property
     def disputed(self) -> str:
@@ -307,17 +317,7 @@ class Hits(list[Hit]):
     reads: str = ""
 
     def __str__(self) -> str:
-        return _lines(f"<Hits: {len(self)}>", self)
-
-
-#: Records or hits that a printed page or list of hits shows.
-_LINES = 20
-
-
-def _lines(head: str, items: Sequence[object]) -> str:
-    """Return a line for each item, up to a number, below a first line."""
-    more = [f"  … and {len(items) - _LINES} more"] if len(items) > _LINES else []
-    return "\n".join([head, *(f"  {item!r}" for item in items[:_LINES]), *more])
+        return listed_lines(f"<Hits: {len(self)}>", self)
 
 
 def place_of(cursor: str | None) -> int | None:
@@ -327,11 +327,6 @@ def place_of(cursor: str | None) -> int | None:
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:
         raise InvalidInput("cursor: it was not returned by a page; begin without a cursor", field="cursor")
     return int(cursor)
-
-
-def quote(text: str, length: int = 300) -> str:
-    """Return a text shortened to the length shown as evidence."""
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 class Scan(NamedTuple):

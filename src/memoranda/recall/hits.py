@@ -18,6 +18,7 @@ from memoranda.model.records import PASSAGE_TYPES, Owner, Record, RecordType, Vi
 from memoranda.model.values import canonical
 from memoranda.ports import Readable
 from memoranda.recall.scoring.matches import Match
+from memoranda.text.excerpts import find_excerpt
 
 #: Punctuation that ends a sentence. Any other sign may be the difference between two statements.
 _END = re.compile(r"(?<=\w)[.!…]+$")
@@ -170,7 +171,7 @@ def hits_of(
                 0 if one.strength is None else read.uses.get(record.id, UNUSED).count,
                 others,
                 tuple(
-                    source_of(source)
+                    source_of(source, record)
                     for id in cited(record)
                     if (source := read.grounds.get(id) or read.records.get(id)) is not None
                 ),
@@ -178,6 +179,7 @@ def hits_of(
                 found.signals,
                 found.near_words,
                 found.confidence,
+                find_excerpt,
             )
         )
     return tuple(hits)
@@ -195,7 +197,8 @@ def listed(read: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]
     """Return the matches as hits with a rank but without scores."""
     records = [read.records[id] for id, _ in read.found if id in read.records]
     return tuple(
-        Hit(record, 0.0, rank, conditions=conditions) for rank, record in enumerate(records, start=1)
+        Hit(record, 0.0, rank, conditions=conditions, find_excerpt=find_excerpt)
+        for rank, record in enumerate(records, start=1)
     )
 
 
@@ -241,6 +244,6 @@ async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only
     conditions = conditions_of(frozenset({RecordType.MEMORY}), only)
     found = [(record, uses[id].count if id in uses else 0) for id, record in records.items()]
     return tuple(
-        Hit(record, float(count), rank, uses=count, conditions=conditions)
+        Hit(record, float(count), rank, uses=count, conditions=conditions, find_excerpt=find_excerpt)
         for rank, (record, count) in enumerate(found, start=1)
     )

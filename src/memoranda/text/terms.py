@@ -251,6 +251,13 @@ def pack_text(text: str) -> bytes:
     return _packed(counts)
 
 
+def hashes_of_parts(parts: Sequence[str]) -> list[Iterable[int]]:
+    """Return the hashes of the terms in each part of one text; the languages are those of the whole text."""
+    words = [scripts.normalised(part).lower().split() for part in parts]
+    table = _hashes_in(*languages_of([*chain.from_iterable(words)]))
+    return [chain.from_iterable(map(table.__getitem__, part)) for part in words]
+
+
 def _of_stop_words(words: list[str]) -> list[str]:
     return [scripts.folded(unit.text) for word in words for unit in _units(word)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from inspect import unwrap
@@ -20,6 +20,7 @@ from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import BookFacts, Filter, Hit, Hits, LeftOutPart, MissingHit
 from memoranda.model.records import Owner, View
 from memoranda.model.redactions import Telling
+from memoranda.text.excerpts import find_excerpt
 from memoranda.wire.scalar_forms import COMPONENTS, Form, Json, Malformed
 from memoranda.wire.value_forms import CLASSES, FIELDS, TOLD, form_of, plain
 from memoranda.wire.verb_functions import function_of
@@ -113,7 +114,7 @@ def _read_hits(given: Any) -> Hits:
     if type(given) is not dict or "hits" not in given:
         raise Malformed("", "must be an object with hits")
     try:
-        found = Hits(_HITS.read(given["hits"]))
+        found = Hits(replace(hit, find_excerpt=find_excerpt) for hit in _HITS.read(given["hits"]))
     except Malformed as exc:
         raise exc.under("hits") from None
     found.no_vectors_because = str(given.get("no_vectors_because", ""))
@@ -187,4 +188,9 @@ FIELDS |= {
     (ImportReport, "errors"): _objects("line", "reason", list[tuple[int, str]], ("integer", "string")),
     (BookFacts, "details"): Form(plain, dict, _any_object),
 }
-TOLD |= {Hit: ("text", "disputed"), Ignored: ("reason",), LeftOutPart: ("reason",), Telling: ("name",)}
+TOLD |= {
+    Hit: ("text", "excerpt", "disputed"),
+    Ignored: ("reason",),
+    LeftOutPart: ("reason",),
+    Telling: ("name",),
+}

@@ -224,7 +224,7 @@ class _Fielded:
             one = getattr(value, name)
             written[name] = one if write is None or one is None else write(one)
         for name in TOLD.get(self._kind, ()):
-            written[name] = getattr(value, name)
+            written[name] = plain(getattr(value, name))
         return written
 
     def read(self, given: Any) -> Any:
@@ -246,10 +246,15 @@ class _Fielded:
         def make() -> Json:
             properties = {name: {"type": "string", "const": tag} for name, tag in self._tag.items()}
             properties |= {name: form.schema(known) for name, form in self._ready().items()}
-            properties |= {name: {"type": "string"} for name in TOLD.get(self._kind, ())}
+            properties |= {name: _told(self._kind, name).schema(known) for name in TOLD.get(self._kind, ())}
             return {"type": "object", "properties": properties, "required": list(properties)}
 
         return _named(known, self._kind, make)
+
+
+def _told(kind: type, name: str) -> Form:
+    """Return the form of a property that a class tells."""
+    return form_of(get_type_hints(getattr(kind, name).fget)["return"])
 
 
 def _annotations(kind: type) -> dict[str, Any]:

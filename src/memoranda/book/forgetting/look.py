@@ -26,11 +26,12 @@ from memoranda.book.forgetting.record_texts import (
 )
 from memoranda.book.forgetting.tellings import Fact, fact_of, named_so, tellings, tells, words_of
 from memoranda.formation.owner_names import profile_names
+from memoranda.model.beside.quotations import quote
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import NO_WORDS, Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.query import Filter, Hits, Scan, quote
+from memoranda.model.query import Filter, Hits, Scan
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.redactions import Telling, Trace, strings_of
 from memoranda.ports import Records

@@ -28,12 +28,13 @@ from memoranda.book.record_ids import MEMORIES, record_id, record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import Conflict, Corrupt, InvalidInput, NotFound, Stale
+from memoranda.model.beside.quotations import quote
 from memoranda.model.data.items import Item
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.query import Hit, Hits, quote
+from memoranda.model.query import Hit, Hits
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Trace, Traces
 from memoranda.model.values import Span

@@ -180,7 +180,7 @@ class Contexts:
         ]
         memories = _chosen([memory for memory in known if not _is_over(memory, now)], most)
         judge = Echoes([*memories, *beside.profile, *beside.learnt, *_shown(found)], question)
-        passages = await _passages(found, judge, question, finding, request.limit)
+        passages, hits = await _passages(found, judge, question, finding, request.limit)
         groups = [memory for memory in beside.of_groups if not _is_over(memory, now)]
         material = Material(
             experience=beside.learnt,
@@ -192,6 +192,7 @@ class Contexts:
             ended=await self._ended(owner, view, passages),
             episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
             passages=passages,
+            hits={record.id: hit for hit in reversed(hits) for record in _records_of(hit)},
             turns=turns,
             turns_whole=beside.turns_whole and len(turns) == len(beside.turns),
             thread=beside.thread,
@@ -353,18 +354,23 @@ def _shown(found: Sequence[Hit]) -> list[Record]:
 
 async def _passages(
     found: Sequence[Hit], judge: Echoes, question: str | None, finding: Finding, limit: int | None
-) -> list[Message]:
-    """Return the messages found; under a limit, replace those that only repeat by further messages."""
+) -> tuple[list[Message], Sequence[Hit]]:
+    """Return the messages found, and their hits; under a limit, replace those that only repeat by further messages."""
     messages = those_of(Message, _shown(found))
     if question is None or limit is None or len(found) < limit:
-        return messages
+        return messages, found
     echoes = sum(judge.reason(message) is not None for message in messages)
     if echoes <= limit // 3:
-        return messages
+        return messages, found
     known = {message.id for message in messages}
     further = await finding(question, {RecordType.MESSAGE}, min(limit * 3, _MOST))
     others = (message for message in those_of(Message, _shown(further)) if message.id not in known)
-    return [*messages, *islice((one for one in others if judge.reason(one) is None), echoes)]
+    useful = islice((one for one in others if judge.reason(one) is None), echoes)
+    return [*messages, *useful], [*found, *further]
+
+
+def _records_of(hit: Hit) -> Sequence[Record]:
+    return [hit.record, *(one.record for one in hit.folded)]
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:

@@ -116,7 +116,7 @@ async def _sources(
     visible = await _with_threads(records, owner, view, wanted)
     for source in visible.values():
         inner = await _sources(records, owner, view, source, _listed(source), seen | {source.id}, depth - 1)
-        found.append(source_of(source, inner))
+        found.append(source_of(source, record, inner))
     return (*found, *(await _left(records, owner, record, [id for id in wanted if id not in visible])))
 
 

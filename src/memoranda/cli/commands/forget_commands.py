@@ -20,8 +20,8 @@ from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import print_records
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import StorageError
+from memoranda.model.beside.quotations import quote
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
-from memoranda.model.query import quote
 from memoranda.model.records import Owner
 from memoranda.model.redactions import Trace, Traces
 

@@ -111,7 +111,7 @@ def print_hit(printer: Printer, hit: Hit, *, explained: bool = False, full: bool
         + (f" [{note}]" if note else ""),
         "title",
     )
-    printer.block(hit.text if full else printer.begun(hit.text), indent="    ")
+    printer.block(hit.text if full else printer.begun(hit.text, hit.excerpt), indent="    ")
     if reasons := reasons_of(hit):
         printer.say(f"    {reasons}", "faint")
     if hit.disputed:

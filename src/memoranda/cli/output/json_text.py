@@ -44,7 +44,8 @@ def json_value(value: Any) -> Any:
         case Hit():
             own = {name: json_value(getattr(value, name)) for name in _OF_A_HIT}
             words = [{"word": word, "share": share} for word, share in value.words]
-            return {**own, "text": value.text, "words": words, "scores": json_value(value.scores)}
+            told = {"text": value.text, "excerpt": json_value(value.excerpt)}
+            return {**own, **told, "words": words, "scores": json_value(value.scores)}
         case ScorerScore():
             return value._asdict()
         case BaseModel():

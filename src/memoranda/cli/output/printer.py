@@ -13,6 +13,7 @@ import click
 
 from memoranda.cli.output.json_text import json_line
 from memoranda.cli.output.terminal import lines_of, one_line, shortened, visible, width_of, write
+from memoranda.model.beside.quotations import Excerpt
 
 #: A flexible column that would be narrower than this is printed below its row.
 _NARROWEST = 28
@@ -69,10 +70,15 @@ class Printer:
         for line in lines_of(text, width):
             write(indent + _styled(line, style))
 
-    def begun(self, text: str) -> str:
-        """Return the beginning of a text that is too long for a terminal, and how much more there is; others unchanged."""
+    def begun(self, text: str, excerpt: Excerpt | None = None) -> str:
+        """Return the excerpt, or the beginning, of a text that is too long for a terminal, and how much more there is.
+
+        Other texts stay unchanged.
+        """
         if self.width is None or len(text) <= _LONG:
             return text
+        if excerpt is not None:
+            return f"{excerpt} ({len(text) - excerpt.end + excerpt.start:,} more characters: --full)"
         return f"{text[:_LONG].rstrip()} … ({len(text) - _LONG:,} more characters: --full)"
 
     def pairs(self, pairs: Sequence[tuple[str, str]], indent: str = "  ") -> None:

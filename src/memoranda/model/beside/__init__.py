@@ -1,1 +1,1 @@
-"""Restrictions, uses of keys, lines about reads, and a server's settings: facts outside the owners' records."""
+"""Restrictions, uses of keys, lines about reads, a server's settings, and quotations: outside the owners' records."""

@@ -10,18 +10,22 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from memoranda.model.beside.quotations import excerpt_at, quote
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.query import quote
+from memoranda.model.query import Hit
 from memoranda.model.records import COMMITMENT, STRANGERS, WIDEST_FIRST, OwnerKind, Record, RecordType, Trust
+from memoranda.text.excerpts import AnsweringPart
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.token_count import Count
 from memoranda.text.written_days import happened_words, moment_words, since_words, validity_words
 
 #: Most characters that one token stands for in a readable text.
 _CHARACTERS_A_TOKEN = 16
+#: In fewer characters a long message shows its beginning, not the part that answers.
+_SHORTEST_PART = 80
 #: Most characters of what an inserted document says besides its statement.
 _DOCUMENT = 500
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -116,8 +120,8 @@ class EntryWriter:
         order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
         return self._entry(thread, ["summary of earlier turns"], text, order, newest_last=True)
 
-    def message(self, message: Message, mark: str = "") -> ContextEntry:
-        """Make the entry of a message; a mark goes into its label."""
+    def message(self, message: Message, mark: str = "", hit: Hit | None = None) -> ContextEntry:
+        """Make the entry of a message; a mark goes into its label. A long one is cut to the part that made it a hit."""
         said = f"{moment_words(message.observed_at)}"
         label = [
             f"received {said}" if message.observed_assumed else said,
@@ -127,7 +131,8 @@ class EntryWriter:
             *_stranger(message.trust),
         ]
         order = (message.observed_at, message.thread.int, message.seq)
-        entry = self._entry(message, label, message.content, order)
+        part = None if hit is None else AnsweringPart(message.content, hit.words, hit.near_words)
+        entry = self._entry(message, label, message.content, order, part=part)
         return replace(entry, role=_role(message))
 
     def _entry(
@@ -138,22 +143,25 @@ class EntryWriter:
         order: tuple[Any, ...],
         *,
         newest_last: bool = False,
+        part: AnsweringPart | None = None,
     ) -> ContextEntry:
         label = in_brackets(", ".join(labels))
         head = f"- [{label}] "
-        line, tokens, cut = self._cut(head, text, newest_last=newest_last)
+        line, tokens, cut = self._cut(head, text, part, newest_last=newest_last)
         return ContextEntry(record.id, record.type, line, order, tokens, cut, label, line[len(head) :])
 
-    def _cut(self, head: str, text: str, *, newest_last: bool) -> tuple[str, int, bool]:
+    def _cut(
+        self, head: str, text: str, part: AnsweringPart | None, *, newest_last: bool
+    ) -> tuple[str, int, bool]:
         """Cut a line to the longest length allowed; return it with its number of tokens, and True if it was cut.
 
-        Its end is cut; its beginning where the newest stands at the end.
+        The part that answers stays if there is one. Else its end is cut; its beginning where the newest stands at the end.
         """
         length, whole = len(text), len(text)
         if length > self._longest * _CHARACTERS_A_TOKEN:
             length = self._longest * _CHARACTERS_A_TOKEN
         while True:
-            shown = text if length == whole else _part(text, length, newest_last=newest_last)
+            shown = text if length == whole else _part(text, length, part, newest_last=newest_last)
             line = head + fenced(shown)
             tokens = self._count(line + "\n")
             if tokens <= self._longest or not length:
@@ -161,8 +169,10 @@ class EntryWriter:
             length = min(length - 1, length * self._longest * 19 // (tokens * 20))
 
 
-def _part(text: str, length: int, *, newest_last: bool) -> str:
+def _part(text: str, length: int, part: AnsweringPart | None, *, newest_last: bool) -> str:
     """Cut a text to a length, and mark the cut."""
+    if part is not None and length >= _SHORTEST_PART:
+        return excerpt_at(text, *part.within(length)).text
     return f"…{text[len(text) - length :].lstrip()}" if newest_last else f"{text[:length].rstrip()}…"
 
 

@@ -12,6 +12,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
+from memoranda.model.query import Hit
 from memoranda.recall.context.blocks import (
     LIVELY,
     STEADY,
@@ -57,6 +58,8 @@ class Material:
     ended: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
     passages: Sequence[Message] = ()
+    #: The hit by which each passage was found; a passage too long is cut to its part with the hit's words.
+    hits: Mapping[UUID, Hit] = field(default_factory=dict)
     #: The thread's newest turns, oldest first.
     turns: Sequence[Message] = ()
     #: True if these are all the turns of the thread.
@@ -141,7 +144,10 @@ class Composer:
             _MEMORIES: [writer.memory(memory) for memory in material.memories],
             _GROUP_MEMORIES: [writer.memory(memory) for memory in material.group_memories],
             _EPISODES: [writer.episode(episode) for episode in material.episodes],
-            _PASSAGES: [writer.message(message, self._parts.mark(message)) for message in material.passages],
+            _PASSAGES: [
+                writer.message(message, self._parts.mark(message), material.hits.get(message.id))
+                for message in material.passages
+            ],
             _CONVERSATION: [*self._summary, *self._lines.values()],
         }
         own = _estimated if count is None else count
