@@ -36,7 +36,14 @@ from memoranda.embedding.multilingual_weights import PACKAGE, weights_place
 EACH = 34
 #: The longest text that is compared, in characters: the engine reads longer ones in windows.
 _LONGEST = 1200
-TALKS = ("mixed_languages", "assistant_talks", "coding_sessions", "pasted_documents")
+TALKS = (
+    "mixed_languages",
+    "german_talks",
+    "assistant_talks",
+    "coding_sessions",
+    "group_chats",
+    "pasted_documents",
+)
 
 #: Sentences in languages that the corpora lack; texts are pairs of them.
 _FRENCH = (

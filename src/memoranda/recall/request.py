@@ -348,7 +348,7 @@ class SearchRequest:
     def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Match]:
         """Return the best ``limit`` matches in a field of passages; ``only`` replaces the request's own filter."""
         only = self.only if only is None else only
-        return search(field, self.question, limit=limit, only=only, mode=self.mode)
+        return search(field, self.question, limit=limit, only=only, mode=self.mode, vectors=self.vectors)
 
 
 async def parse_question(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:

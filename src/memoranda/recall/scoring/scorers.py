@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,13 +289,27 @@ _WORDS_NEAR = 0.75
 _MEANING_NEAR = 0.6
 #: Words weigh more if their best passage contains more of the question.
 _WORDS_POWER = 0.5
-#: Meaning weighs more if its best passage is further above the average one.
-_MEANING = 1.1
-_MEANING_POWER = 1.5
 #: The least that meaning counts as separating, where all passages are equally near.
 _MEANING_LEAST = 0.05
 #: Added to the score if the question names the speaker.
 NAMED = 0.2
+
+
+class MeaningBlend(NamedTuple):
+    """How much meaning weighs: times a factor, and more if its best passage is further above the average one."""
+
+    factor: float
+    power: float
+
+
+_USUAL: Final = MeaningBlend(1.1, 1.5)
+#: Embeddings whose numbers were fitted apart, by the beginning of their sets' names.
+_FITTED: Final = {"local/multilingual-e5-small/": MeaningBlend(1.1, 0.25)}
+
+
+def blend_of(vectors: str) -> MeaningBlend:
+    """Return how much meaning weighs for the vectors of this set."""
+    return next((blend for name, blend in _FITTED.items() if vectors.startswith(name)), _USUAL)
 
 
 def words_weight(best: float, upper_bound: float) -> float:
@@ -304,7 +318,7 @@ def words_weight(best: float, upper_bound: float) -> float:
     return float(min(1.0, share) ** _WORDS_POWER)
 
 
-def meaning_weight(best: float, average: float, least: float) -> float:
+def meaning_weight(best: float, average: float, least: float, blend: MeaningBlend = _USUAL) -> float:
     """Return the weight of meaning, from how far the best cosine is above the average; 0 if it is at most ``least``.
 
     The weight is small if all passages are alike to the model, as in a language that it does not know.
@@ -312,7 +326,7 @@ def meaning_weight(best: float, average: float, least: float) -> float:
     if best <= least:
         return 0.0
     ahead = min(1.0, max(_MEANING_LEAST, (best - average) / best))
-    return float(_MEANING * ahead**_MEANING_POWER)
+    return float(blend.factor * ahead**blend.power)
 
 
 def weights(words: float, meaning: float) -> dict[Scorer, float]:

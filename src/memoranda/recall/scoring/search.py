@@ -20,10 +20,12 @@ from memoranda.recall.scoring.fields import Field, Line
 from memoranda.recall.scoring.matches import Match, MatchSummary
 from memoranda.recall.scoring.scorers import (
     NAMED,
+    MeaningBlend,
     NearWords,
     Scorer,
     WordMatches,
     are_near,
+    blend_of,
     cosines_at,
     cosines_everywhere,
     estimated_cosines,
@@ -132,10 +134,11 @@ def search(
     limit: int,
     only: PassageFilter,
     mode: Mode = Mode.HYBRID,
+    vectors: str = "",
 ) -> list[Match]:
     """Return the best passages in order.
 
-    Of equal scores the newer ``at`` comes first, then the lower id. The order of arithmetic depends only on the
+    ``vectors`` names the set that the question's vector is compared with. Of equal scores the newer ``at`` comes first, then the lower id. The order of arithmetic depends only on the
     question and the field's contents, so equal contents give equal scores to the last bit, in whatever order they
     were written.
     """
@@ -155,7 +158,7 @@ def search(
         vector = QuestionVector(question.vector)
     if words is None and vector is None:
         return []
-    run = _Run(field, question, words, vector, dated)
+    run = _Run(field, question, words, vector, dated, blend_of(vectors))
     scored = run.whole(places) if field.hole <= SHORT else run.candidates(places, limit)
     return _ranked(field, scored, limit, question, words)
 
@@ -188,12 +191,14 @@ class _Run:
         words: WordMatches | None,
         vector: QuestionVector | None,
         dated: Sequence[Numbers],
+        blend: MeaningBlend,
     ) -> None:
         self._field = field
         self._cues = question.cues
         self._dated = dated
         self._words = words
         self._vector = vector
+        self._blend = blend
         self._average = 0.0 if vector is None else field.average(vector)
         self._own: Line | None = None
         self._named: Mask | None = None
@@ -263,7 +268,7 @@ class _Run:
             by_words = words_weight(tops[1], self._words.upper_bound)
         if self._vector is not None:
             least = self._vector.least
-            by_meaning = meaning_weight(tops[-2], self._average, least)
+            by_meaning = meaning_weight(tops[-2], self._average, least, self._blend)
         by_scorer = weights(by_words, by_meaning)
         shared = [by_scorer[scorer] for scorer in self.scorers]
         leasts = [least if scorer in _BY_MEANING else 0.0 for scorer in self.scorers]
