@@ -59,7 +59,7 @@ _SCORER = {
     is_flag=True,
     help="Show the scores of each search method, and the records that just missed the limit.",
 )
-@click.option("--full", is_flag=True, help="Show long texts whole; a terminal shows their beginning.")
+@click.option("--full", is_flag=True, help="Show long texts whole; a terminal shows the part that answers.")
 @click.option(
     "--why-not",
     metavar="ID",
