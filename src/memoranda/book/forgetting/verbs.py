@@ -45,9 +45,8 @@ from memoranda.storage.decide.redaction import Redactable, texts_of
 What = Literal["fact", "record"]
 #: A memory is meant if it has a word of the question and scores so many times as much as the next one.
 _CLEAR: Final = 1.5
-#: Memories that are shown where a question may mean several.
-_CANDIDATES: Final = 10
-_NEAREST: Final = 20
+#: Memories that are shown where a question may mean several, and passages that are searched for them.
+_CANDIDATES, _NEAREST = 10, 20
 #: How often a forgetting is planned when others change the same records.
 _TRIES: Final = 4
 #: Why a record goes.
