@@ -52,6 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.against", description=__doc__)
     parser.add_argument("checkout", type=Path, help="another checkout, with its .venv ready")
     parser.add_argument("--pairs", type=int, default=24, help="at least 6, for the interval")
+    parser.add_argument("--vectors", action="store_true", help="only the vectors of the local model")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     given = parser.parse_args(arguments)
     if given.pairs < 6:
@@ -61,11 +62,13 @@ def main(arguments: list[str] | None = None) -> int:
         sides = [(root, Path(folder) / name) for root, name in ((here, "here"), (given.checkout, "there"))]
         for root, place in sides:
             place.mkdir()
-            run(root, place, "fill")
+            if not given.vectors:
+                run(root, place, "fill")
+        task = "vectors" if given.vectors else "measure"
         found: list[tuple[dict[str, float], dict[str, float]]] = []
         for number in range(given.pairs):
             order = sides if number % 2 else sides[::-1]
-            measured = {place.name: run(root, place, "measure") for root, place in order}
+            measured = {place.name: run(root, place, task) for root, place in order}
             found.append((measured["here"], measured["there"]))
             sys.stderr.write(f"pair {number + 1} of {given.pairs}\n")
     figures = compare(found)
@@ -192,10 +195,10 @@ async def measure(product: Any, place: Path) -> dict[str, float]:
                     await book.recall("ana", question, agent="helper", mode=mode)
                     walls.append((time.perf_counter() - began) * 1000)
                 found[f"recall of {size:,}, {mode}"] = statistics.median(walls[_WARM:])
-    return found | await embed(product)
+    return found | await embed(product, place)
 
 
-async def embed(product: Any) -> dict[str, float]:
+async def embed(product: Any, _place: Path) -> dict[str, float]:
     """Return milliseconds for a passage and for a question with the local model, nothing if it is not installed."""
     embedder = await import_module(f"{product.__name__}.embedding").find()
     if not hasattr(embedder, "passages"):
@@ -220,7 +223,7 @@ async def embed(product: Any) -> dict[str, float]:
 
 def child(package: str, place: str, task: str) -> int:
     """Fill or measure in the environment of a checkout."""
-    tasks: dict[str, Callable[[Any, Path], Any]] = {"fill": fill, "measure": measure}
+    tasks: dict[str, Callable[[Any, Path], Any]] = {"fill": fill, "measure": measure, "vectors": embed}
     sys.stdout.write(json.dumps(asyncio.run(tasks[task](import_module(package), Path(place)))) + "\n")
     return 0
 

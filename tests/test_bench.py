@@ -192,6 +192,21 @@ async def test_a_mixed_shelf_has_something_for_every_condition_and_something_tha
             assert max(counts) > 0 and min(counts) < total, name
 
 
+def test_vectors_alone_are_compared_without_filling_books(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def run(_root: Path, _place: Path, task: str) -> dict[str, float]:
+        asked.append(task)
+        return {"vector of a passage": 2.0}
+
+    monkeypatch.setattr(against, "run", run)
+    assert against.main([str(tmp_path), "--vectors", "--pairs", "6"]) == 0
+    assert asked == ["vectors"] * 12
+    assert "ratio 1.000" in capsys.readouterr().out
+
+
 def test_the_interval_of_a_median_ratio_is_read_from_the_order_of_the_ratios() -> None:
     # Of 24 values the 7th and the 18th hold the median in between with at least 95 %.
     assert against.interval([float(number) for number in range(24, 0, -1)]) == (7.0, 18.0)
