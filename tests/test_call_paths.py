@@ -16,7 +16,7 @@ import memoranda
 from tools.checkout import ROOT
 
 #: The most files that a call may enter.
-MOST = 28
+MOST = 31
 
 PACKAGE = Path(memoranda.__file__).parent
 
