@@ -299,18 +299,18 @@ async def test_a_thread_that_has_expired_is_out_of_sight_and_not_erased(book: Bo
     clock.now = START + DAY
     for how in ({}, {"mode": "recent"}, {"only": {"as_of": START}}, {"only": {"thread": thread.id}}):
         given = cast(dict[str, Any], how)
-        found = await book.recall("ana", "code 7321", **given)
+        found = await book.recall("ana", "code heron", **given)
         assert said not in {hit.id for hit in found} | {one.record.id for hit in found for one in hit.folded}
         assert said not in {source.id for hit in found for source in hit.sources}
     assert {record.id for record in await book.list("ana")} == {code}
     assert await book.count("ana") == 1
-    assert "7321" not in (await book.context("ana", "code 7321")).text
+    assert "heron" not in (await book.context("ana", "code 7321")).text
     for id in (thread.id, said):
         with pytest.raises(NotFound):
             await book.get("ana", id)
         assert (await book.why("ana", id)).record.id == id
         assert await book.history("ana", id)
-    assert [one.quote for one in (await book.why("ana", code)).sources] == ["The code is 7321"]
+    assert [one.quote for one in (await book.why("ana", code)).sources] == ["The code is heron"]
     with pytest.raises(NotFound):
         await thread.append([{"role": "user", "content": "again"}])
     # Upkeep erases none of it, its name is free, and forgetting and exports reach it.
@@ -318,9 +318,9 @@ async def test_a_thread_that_has_expired_is_out_of_sight_and_not_erased(book: Bo
     await book.drain()
     again = await book.thread("ana", name="chat")
     assert again.id != thread.id
-    assert "7321" in "".join([line async for line in book.export("ana")])
+    assert "heron" in "".join([line async for line in book.export("ana")])
     assert set((await book.forget("ana", thread.id, view="owner")).ids) >= {thread.id, said, code}
-    assert "7321" not in "".join([line async for line in book.export("ana")])
+    assert "heron" not in "".join([line async for line in book.export("ana")])
 
 
 async def test_what_was_said_in_an_expired_thread_is_still_formed(address: str, clock: Hands):
