@@ -48,7 +48,7 @@ class _ThreadlessFile:
         self._reading = connector.reading()
         self.counters = Counters()
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[sqlite3.Connection], T], **_: Any) -> T:
         with translated(self.path):
             self._reading.execute("BEGIN")
             try:

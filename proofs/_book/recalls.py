@@ -170,7 +170,7 @@ class _Without(InMemoryEngine):
 
     hidden: set[bytes]
 
-    async def look(self, owner: Owner, view: View, cached: Any, choose: Any, *, bare: bool = False) -> Sight:
+    async def look(self, owner: Owner, view: View, cached: Any, choose: Any, **_: Any) -> Sight:
         return Sight(await self.since(owner, view, cached), None)
 
     async def since(self, owner: Owner, view: View, held: Any) -> Any:

@@ -97,10 +97,12 @@ class Passages(Protocol):
         choose: Choose,
         *,
         bare: bool = False,
+        brief: bool = False,
     ) -> Sight:
         """Return what ``since`` returns, and the records that ``choose`` picks; with their uses and sources, unless ``bare``.
 
-        It is read at one moment, in one round trip; ``choose`` may be called in any thread, and more than once.
+        It is read at one moment, in one round trip; ``choose`` may be called in any thread, and more than once. ``brief``:
+        it takes so little time that an engine may do it on the thread of the event loop.
         """
 
     async def since(

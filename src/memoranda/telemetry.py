@@ -83,7 +83,8 @@ class Work:
 def _traced(work: Work, kind: str, duration: str | None = None, parent: Any = None) -> Iterator[Work]:
     """Trace a piece of work and its duration; of an error only the kind, because its text may quote."""
     api = _api("trace")
-    if api is None:
+    # Without a provider nobody collects spans; a duration goes to the meters, which have a provider of their own.
+    if api is None or (duration is None and isinstance(api.get_tracer_provider(), api.ProxyTracerProvider)):
         yield work
         return
     begun = perf_counter()

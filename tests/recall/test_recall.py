@@ -138,6 +138,8 @@ async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_
             goes_on.wait(5)
         search(asked, shelves)
 
+    # Every shelf is searched by a thread of the engine, as large ones are.
+    monkeypatch.setattr(holding, "_FEW_PASSAGES", 0)
     async with memoranda.open(tmp_path / "book.db") as book:
         await book.remember("ana", "likes tea", key="drink")
         await book.recall("ana", "likes")
@@ -183,3 +185,22 @@ async def test_an_index_that_grows_within_a_search_stays_within_its_limit(tmp_pa
         await book.remember("bo", "drinks tea at five")
         assert len(await book.recall("bo", "tea")) == 2
         assert finder.shelves == 1
+
+
+async def test_only_a_small_cached_shelf_is_searched_on_the_thread_of_the_event_loop(
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
+):
+    kind: Any = type(book.engine)
+    read, brief = kind.read, list[bool]()
+
+    async def noted(self: Any, *given: Any, **named: Any) -> Any:
+        brief.append(bool(named.get("brief")))
+        return await read(self, *given, **named)
+
+    monkeypatch.setattr(kind, "read", noted)
+    monkeypatch.setattr(holding, "_FEW_PASSAGES", 2)
+    for number, small in enumerate((False, True, True, False)):
+        await book.remember("ana", f"likes tea number {number}")
+        brief.clear()
+        assert len(await book.recall("ana", "tea")) == number + 1
+        assert brief[0] is small

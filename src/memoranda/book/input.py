@@ -325,6 +325,8 @@ def as_filter(
     """
     if not isinstance(only, Mapping):
         raise InvalidInput("only: pass a mapping of conditions", field="only")
+    if not only:
+        return Filter(types=types, current_at=now, newest_first=newest_first)
     others = only.keys() - Only.__annotations__.keys()
     data = {name: dict(only)[name] for name in others if isinstance(name, str) and names_data(name)}
     if unknown := sorted(others - data.keys(), key=str):

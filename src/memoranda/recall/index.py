@@ -149,6 +149,8 @@ def unchanged(shelves: Sequence[ShelfIndex], states: Sequence[IndexState]) -> bo
 
 #: A delta with more rows than this is applied in another thread.
 _MANY_ROWS = 500
+#: An owner's shelves with so many passages together are searched on the thread of the event loop.
+_FEW_PASSAGES = 2_000
 
 
 class ShelfCache:
@@ -213,10 +215,18 @@ class ShelfCache:
             marks: dict[int, int | None] = {}
             cached = partial(self._noted_mark, marks)
             choose = partial(self._chosen, pick=pick, unread=unread)
-            sight = await engine.look(owner, view, cached, choose, bare=bare)
+            brief = self._is_small(owner)
+            sight = await engine.look(owner, view, cached, choose, bare=bare, brief=brief)
             if not unread or sight.records is None:
                 return sight
             unread[0].learn(sight.records)
+
+    def _is_small(self, owner: Owner) -> bool:
+        """True if the owner's shelves are cached and have few passages."""
+        numbers = self._shelves_of.get(owner)
+        if not numbers:
+            return False
+        return sum(self._indexes[number].passages for number in numbers) <= _FEW_PASSAGES
 
     def _chosen(
         self, deltas: Sequence[tuple[Shelf, ShelfDelta]], pick: Pick, unread: list[DataUnread]

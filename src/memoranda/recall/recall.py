@@ -112,7 +112,7 @@ class Recall(IndexedViews):
                 Mode(mode),
                 limit,
                 passage_filter(types, only, now),
-                replace(only, types=types),
+                only if only.types == types else replace(only, types=types),
                 pinned_first,
                 at_least=at_least,
             )

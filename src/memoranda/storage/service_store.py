@@ -23,10 +23,18 @@ class ServiceStore(ABC):
     """Runs use cases, which an engine carries out, and has the ports of ``service_ports`` over them."""
 
     @abstractmethod
-    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+    async def read(
+        self,
+        make: Callable[[], Deciding[A]],
+        *,
+        whole: bool = False,
+        long: bool = False,
+        brief: bool = False,
+    ) -> A:
         """Run a use case that writes nothing; every answer is of one moment.
 
         ``make`` may be called again. ``whole``: it asks about more than one owner. ``long``: it has no time limit.
+        ``brief``: it takes so little time that it may run on the thread of the event loop.
         """
 
     @abstractmethod

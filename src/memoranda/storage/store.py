@@ -137,9 +137,10 @@ class Store(ServiceStore):
         choose: Choose,
         *,
         bare: bool = False,
+        brief: bool = False,
     ) -> Sight:
         seen = self._now(view)
-        return await self.read(lambda: ask(q.Look(owner, seen, cached, choose, bare)))
+        return await self.read(lambda: ask(q.Look(owner, seen, cached, choose, bare)), brief=brief)
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self.write(lambda: vector_sets.note_use(owner, view, uses))

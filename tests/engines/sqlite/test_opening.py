@@ -253,4 +253,4 @@ async def test_an_opening_that_was_cancelled_leaves_nothing_open(place: Path):
     free.set()
 
     assert await asyncio.to_thread(all_closed.wait, 30)
-    assert len(opened) == 3
+    assert len(opened) == 4

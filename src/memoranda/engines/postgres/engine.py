@@ -102,7 +102,9 @@ class PostgresEngine(Store):
     async def close(self) -> None:
         await self._server.close()
 
-    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+    async def read(
+        self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False, **_: Any
+    ) -> A:
         return await self._server.read(lambda s: self.run(s, make()), whole=whole, long=long)
 
     async def write(

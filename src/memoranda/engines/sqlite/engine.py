@@ -107,11 +107,11 @@ class SqliteEngine(Store):
     async def close(self) -> None:
         await self._file.close()
 
-    async def read(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
+    async def read(self, make: Callable[[], Deciding[A]], *, brief: bool = False, **_: Any) -> A:
         def work(connection: sqlite3.Connection) -> A:
             return run(make(), partial(_answer, Session(connection)))[0]
 
-        return await self._file.read(work)
+        return await self._file.read(work, brief=brief)
 
     async def write(self, make: Callable[[], Deciding[A]], *, guarded: bool = True, **_: Any) -> A:
         def work(connection: sqlite3.Connection) -> A:

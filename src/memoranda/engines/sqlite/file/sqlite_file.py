@@ -29,14 +29,24 @@ from memoranda.engines.sqlite.file.writer import Counters, Turnstile, Writer
 from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
 from memoranda.model.query import Progress, Prove
 
+T = TypeVar("T")
+
 
 class Readers:
-    """A file's reader threads. Each has its own connection, and a free one takes the next call."""
+    """A file's reader threads. Each has its own connection, and a free one takes the next call.
+
+    Brief calls use the first connection, on the thread of their caller: it takes less time than to wake another thread.
+    """
 
     def __init__(self, connections: Sequence[sqlite3.Connection], path: Path, version: int) -> None:
         self._path = path
         self._version = version
         self._intake = Intake(path)
+        brief, *connections = connections
+        # SQLite must not wait here for other processes, because the event loop would wait, too.
+        brief.execute("PRAGMA busy_timeout=0")
+        self._brief: sqlite3.Connection | None = brief
+        self._using_brief = threading.Lock()
         self._threads = [
             threading.Thread(target=self._run, args=(connection,), name="memoranda-reader", daemon=True)
             for connection in connections
@@ -48,11 +58,33 @@ class Readers:
         """Queue a call for the next free connection; after ``finish`` it is answered with an error."""
         self._intake.put(call)
 
+    def read_at_once(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
+        """Return what a brief work reads; None if a thread has to do it: others wait for one, or SQLite fails."""
+        if not self._intake.is_empty or not self._using_brief.acquire(blocking=False):
+            return None
+        try:
+            if self._brief is None:
+                return None
+            try:
+                self._begin(self._brief)
+                return (work(self._brief),)
+            except (sqlite3.Error, UnicodeDecodeError):
+                return None
+            finally:
+                if self._brief.in_transaction:
+                    self._brief.execute("ROLLBACK")
+        finally:
+            self._using_brief.release()
+
     def finish(self) -> None:
         """Answer waiting calls, close the connections, and refuse later calls."""
         self._intake.end()
         for thread in self._threads:
             thread.join()
+        with self._using_brief:
+            if self._brief is not None:
+                self._brief.close()
+                self._brief = None
 
     def _run(self, connection: sqlite3.Connection) -> None:
         try:
@@ -70,9 +102,7 @@ class Readers:
 
     def _read(self, connection: sqlite3.Connection, call: Call) -> None:
         try:
-            connection.execute("BEGIN")
-            # The first read of the file also fixes the snapshot.
-            check_version(connection, self._version, self._path)
+            self._begin(connection)
             call.do(connection)
         except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
             call.refuse(exc, self._path)
@@ -80,11 +110,14 @@ class Readers:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
 
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN")
+        # The first read of the file also fixes the snapshot.
+        check_version(connection, self._version, self._path)
 
-T = TypeVar("T")
 
-#: The number of reading connections.
-_READERS = 2
+#: The number of reading connections: one for brief calls, and one for each reading thread.
+_READERS = 3
 #: Seconds that a checkpoint waits for readers; writers wait, too.
 CHECKPOINT_WAIT_SECONDS = 0.5
 
@@ -165,9 +198,17 @@ class SqliteFile:
         answer: T = await call.answer
         return answer
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the work on one consistent snapshot; the work must not keep a cursor open."""
+    async def read(self, work: Callable[[sqlite3.Connection], T], *, brief: bool = False) -> T:
+        """Run the work on one consistent snapshot; the work must not keep a cursor open.
+
+        ``brief`` work may run on the thread of the event loop, and perhaps a second time in another one.
+        """
         self._check_process()
+        if brief:
+            # Other tasks go on in between, and a caller who was cancelled or is late ends here.
+            await asyncio.sleep(0)
+            if (found := self._readers.read_at_once(work)) is not None:
+                return found[0]
         call = Call.of(work)
         self._readers.submit(call)
         answer: T = await call.answer
