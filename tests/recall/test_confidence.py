@@ -81,24 +81,23 @@ async def test_confidence_does_not_depend_on_the_limit(book: Book) -> None:
     assert few[0].confidence == many[0].confidence
 
 
-def _ranking(*scores: float, shares: object = None, cosines: object = None) -> Ranking:
-    order = sorted(range(len(scores)), key=lambda one: -scores[one])
-    return Ranking(np.array(scores), order, shares, cosines)  # type: ignore[arg-type]
+def _ranking(*scores: float, words: tuple[list[list[float]], list[float]] | None = None) -> Ranking:
+    return Ranking(np.array(scores), sorted(scores, reverse=True), words, None)
 
 
 def test_a_hit_is_compared_with_the_fifth_to_the_tenth_passage() -> None:
     clues = clues_of(_ranking(*(1.0, 0.9, 0.8, 0.7), *(0.5, 0.4), *(0.3,) * 4, *(0.1,) * 9))
     assert clues[0][0] == pytest.approx(1.0 - (0.5 + 0.4 + 4 * 0.3) / 6)
-    assert clues_of(_ranking(1.0, 0.9))[0].tolist() == [1.0, 0.9]
+    assert [clue[0] for clue in clues_of(_ranking(1.0, 0.9))] == [1.0, 0.9]
     assert confidences(Ranking(np.zeros(3), (), None, None)) == []
 
 
 def test_the_first_hits_tell_how_much_of_the_question_was_found() -> None:
-    shares = np.zeros((3, 7))
-    shares[0, 0], shares[1, 4], shares[2, 6] = 1.0, 0.5, 2.0
-    clues = clues_of(_ranking(*range(7, 0, -1), shares=(shares, np.array([1.0, 1.0, 2.0]))))
-    assert clues[3].tolist() == [0.5] * 7
-    assert clues[1].tolist() == pytest.approx(np.log1p(shares.sum(axis=0)).tolist())
+    rows = [[0.0] * 3 for _ in range(7)]
+    rows[0][0], rows[4][1], rows[6][2] = 1.0, 0.5, 2.0
+    clues = clues_of(_ranking(*range(7, 0, -1), words=(rows, [1.0, 1.0, 2.0])))
+    assert [clue[3] for clue in clues] == [0.5] * 7
+    assert [clue[1] for clue in clues] == pytest.approx([np.log1p(sum(row)) for row in rows])
 
 
 @pytest.mark.parametrize("there", [(True, True), (True, False), (False, True)])

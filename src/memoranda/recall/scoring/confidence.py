@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import compress
+from operator import mul
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,51 +27,49 @@ _FIRST = 5
 
 
 class Ranking(NamedTuple):
-    """The scores of a search. The columns of ``words`` belong to those of ``together``."""
+    """The scores of a search, as far as confidence needs them."""
 
     #: The score of every passage that was scored.
     together: Scores
-    #: The positions of the hits in ``together``, best first.
-    hits: Sequence[int]
-    #: What each word of the question (row) adds to a score by words, and its weight; None without words.
-    words: tuple[Scores, Scores] | None
+    #: The scores of the hits, best first.
+    hits: Sequence[float]
+    #: What each word of the question adds to the score by words of each hit (row), and the words' weights; None without words.
+    words: tuple[Sequence[Sequence[float]], Sequence[float]] | None
     #: The cosines of all passages, and the average cosine; None without vectors.
     cosines: tuple[Scores, float] | None
 
 
-def clues_of(seen: Ranking) -> Scores:
-    """Return one row a clue and one column a hit.
+def clues_of(seen: Ranking) -> list[tuple[float, ...]]:
+    """Return the clues of each hit.
 
     The clues: how far its score is above that of others; its score by words; its rank; the share of the question's words
     that the first hits have; how far the best cosine is above the average.
     """
-    hits = np.array(seen.hits, dtype=np.int64)
-    clues = np.zeros((5, len(hits)))
-    clues[0] = seen.together.take(hits) - _others(seen.together)
-    clues[2] = np.log1p(np.arange(len(hits)))
+    others = _others(seen.together)
+    by_words, found = [0.0] * len(seen.hits), 0.0
     if seen.words is not None:
-        shares, weights = seen.words
-        clues[1] = np.log1p(shares.take(hits, axis=1).sum(axis=0))
-        found = (shares.take(hits[:_FIRST], axis=1) > 0).any(axis=1)
-        clues[3] = weights[found].sum() / weights.sum()
-    if seen.cosines is not None:
-        cosines, average = seen.cosines
-        clues[4] = cosines.max() - average
-    return clues
+        rows, weights = seen.words
+        by_words = [math.log1p(sum(row)) for row in rows]
+        held = map(any, zip(*rows[:_FIRST], strict=True))
+        found = sum(compress(weights, held)) / sum(weights)
+    ahead = 0.0 if seen.cosines is None else float(seen.cosines[0].max()) - seen.cosines[1]
+    return [
+        (score - others, words, math.log1p(rank), found, ahead)
+        for rank, (score, words) in enumerate(zip(seen.hits, by_words, strict=True))
+    ]
 
 
 def confidences(seen: Ranking) -> list[float]:
     """Return the confidence of each hit, from 0 to 1."""
-    if not len(seen.hits):
+    if not seen.hits:
         return []
     *slopes, base = CURVES[seen.words is not None, seen.cosines is not None]
-    found: list[float] = (1 / (1 + np.exp(-(np.array(slopes) @ clues_of(seen) + base)))).tolist()
-    return found
+    return [1 / (1 + math.exp(-(sum(map(mul, slopes, clues)) + base))) for clues in clues_of(seen)]
 
 
 def _others(together: Scores) -> float:
     """Return the mean score of the fifth to the tenth passage; 0 if there are no more than four."""
     if len(together) > _TENTH:
         together = np.partition(together, -_TENTH)[-_TENTH:]
-    rest = np.sort(together)[::-1][_FIFTH:]
-    return float(rest.mean()) if len(rest) else 0.0
+    rest = sorted(together.tolist(), reverse=True)[_FIFTH:]
+    return sum(rest) / len(rest) if rest else 0.0

@@ -320,8 +320,10 @@ def _ranked(
     amounts = [()] * len(ids) if scored.amounts is None else scored.amounts.take(at, axis=1).T.tolist()
     kin = field.kin(best).tolist()
     order = [one for one in order if values[one] > 0]
-    weighed = None if words is None or scored.shares is None else (scored.shares, words.weights)
-    sure = confidences(Ranking(together, at.take(order).tolist(), weighed, scored.cosines))
+    by_words = None
+    if words is not None and scored.shares is not None:
+        by_words = [shares[one] for one in order], words.weights.tolist()
+    sure = confidences(Ranking(together, [values[one] for one in order], by_words, scored.cosines))
     return [
         Match(
             ids[one],
