@@ -171,9 +171,11 @@ def hits_of(
                 0 if one.strength is None else read.uses.get(record.id, UNUSED).count,
                 others,
                 tuple(
-                    source_of(source, record)
-                    for id in cited(record)
-                    if (source := read.grounds.get(id) or read.records.get(id)) is not None
+                    [
+                        source_of(source, record)
+                        for id in cited(record)
+                        if (source := read.grounds.get(id) or read.records.get(id)) is not None
+                    ]
                 ),
                 conditions,
                 found.signals,

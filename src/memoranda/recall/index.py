@@ -150,7 +150,7 @@ def unchanged(shelves: Sequence[ShelfIndex], states: Sequence[IndexState]) -> bo
 #: A delta with more rows than this is applied in another thread.
 _MANY_ROWS = 500
 #: An owner's shelves with so many passages together are searched on the thread of the event loop.
-_FEW_PASSAGES = 2_000
+_FEW_PASSAGES = 12_000
 
 
 class ShelfCache:

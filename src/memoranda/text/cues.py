@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 #: The term of a text that ends with a question mark. No word has this term.
 ASKS: Final = "?"
 #: The term of a text that states a standing wish: "always …", "from now on …", "when I ask about …".
 WISHES: Final = "!"
 
+_WORD: Final = re.compile(r"\w+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 #: A wish stands at the beginning of a message, in so many characters.
 _BEGINNING: Final = 600
@@ -38,23 +39,20 @@ _WISH: Final = re.compile(rf"\b(?:{'|'.join(_WISH_FORMS)})\b|{'|'.join(_WISH_SIG
 _WISH_BEGINNINGS: Final = (*(form.partition("(")[0].partition(".")[0] for form in _WISH_FORMS), *_WISH_SIGNS)
 #: Letters that a regular expression takes for i or s, as they are in lower case: \u0130 leaves its dot.
 _OTHER_CASES: Final = ("\u0307", "\u0131", "\u017f")
-_YOU: Final = re.compile(
-    r"\b(?:you|your|we|us|our|assistant|suggest\w*|recommend\w*|advis\w*|plan|explain\w*|answer\w*|said|told|"
-    r"du|dir|dein\w*|sie|ihr\w*|wir|uns|empfohlen|vorgeschlagen|erklärt|plan|"
-    r"tú|te|usted|nosotros|nos|recomendaste|sugeriste|explicaste|dijiste|"
-    r"tu|vous|votre|nous|conseillé|expliqué|lei|noi|você|nós|jij|jullie|wij)\b|你|您|我们|建议|计划",
-    re.IGNORECASE,
+_YOU: Final = (
+    "you|your|we|us|our|assistant|suggest*|recommend*|advis*|plan|explain*|answer*|said|told|"
+    "du|dir|dein*|sie|ihr|ihre*|wir|uns|empfohlen|vorgeschlagen|erklärt|plan|"
+    "tú|te|usted|nosotros|nos|recomendaste|sugeriste|explicaste|dijiste|"
+    "tu|vous|votre|nous|conseillé|expliqué|lei|noi|você|nós|jij|jullie|wij"
 )
-_NOW: Final = re.compile(
-    r"\b(?:now|current\w*|latest|newest|these days|today|at the moment|still|anymore|"
-    r"jetzt|aktuell\w*|derzeit\w*|momentan|heute|inzwischen|ahora|actual\w*|hoy|todavía|"
-    r"maintenant|actuel\w*|aujourd'hui|adesso|attuale|oggi|agora|atual\w*|nu|tegenwoordig|huidige)\b|现在|目前|最新|如今",
-    re.IGNORECASE,
+_NOW: Final = (
+    "now|current*|latest|newest|these days|today|at the moment|still|anymore|"
+    "jetzt|aktuell*|derzeit*|momentan|heute|inzwischen|ahora|actual*|hoy|todavía|"
+    "maintenant|actuel*|aujourd'hui|adesso|attuale|oggi|agora|atual*|nu|tegenwoordig|huidige"
 )
-_ASKED: Final = re.compile(
-    r"\b(?:ask|asked|asking|questions?|wonder\w*|wanted to know|fragen?|fragte\w*|gefragt|wissen wollte\w*|"
-    r"pregunt\w*|demandé\w*|demandai\w*|chiesto|chiesi|domanda\w*|pergunt\w*|vroeg\w*|gevraagd)\b|问",
-    re.IGNORECASE,
+_ASKED: Final = (
+    "ask|asked|asking|question|questions|wonder*|wanted to know|frage|fragen|fragte*|gefragt|wissen wollte*|"
+    "pregunt*|demandé*|demandai*|chiesto|chiesi|domanda*|pergunt*|vroeg*|gevraagd"
 )
 
 
@@ -69,7 +67,32 @@ class Cue(StrEnum):
     ASKED = "asked"
 
 
-_FORMS: Final = ((Cue.YOU, _YOU), (Cue.NOW, _NOW), (Cue.ASKED, _ASKED))
+#: So many letters of a word are compared first; no word that a star may continue is shorter.
+_HEAD: Final = 4
+
+
+class _Form(NamedTuple):
+    """The wording that gives a cue."""
+
+    cue: Cue
+    wording: re.Pattern[str]
+    #: The first letters of its words. An ASCII question without them does not have the wording: this is quicker to see.
+    heads: frozenset[str]
+
+    @classmethod
+    def of(cls, cue: Cue, words: str, signs: str) -> _Form:
+        """Return the form of words, of which a star may continue one, and of signs in scripts that do not divide words."""
+        words_or_more = words.replace("*", r"\w*")
+        wording = re.compile(rf"\b(?:{words_or_more})\b|{signs}", re.IGNORECASE)
+        heads = frozenset(word[:_HEAD] for word in re.findall(r"(?:^|\|)(\w+)", words))
+        return cls(cue, wording, heads)
+
+
+_FORMS: Final = (
+    _Form.of(Cue.YOU, _YOU, "你|您|我们|建议|计划"),
+    _Form.of(Cue.NOW, _NOW, "现在|目前|最新|如今"),
+    _Form.of(Cue.ASKED, _ASKED, "问"),
+)
 
 
 def marks_of(text: str) -> list[str]:
@@ -86,4 +109,9 @@ def _may_wish(text: str) -> bool:
 
 def cues_of(question: str) -> frozenset[Cue]:
     """Return the cues that a question's wording gives."""
-    return frozenset(cue for cue, form in _FORMS if form.search(question))
+    if not question.isascii():
+        return frozenset([form.cue for form in _FORMS if form.wording.search(question)])
+    heads = {word[:_HEAD] for word in _WORD.findall(question.lower())}
+    return frozenset(
+        [form.cue for form in _FORMS if not form.heads.isdisjoint(heads) and form.wording.search(question)]
+    )

@@ -130,6 +130,8 @@ def likely_languages(words: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """
     languages = LANGUAGES["Latin"]
     scores = _scores(words[:_SAMPLE])
+    if not scores:
+        return languages, LANGUAGES["Arabic"][0]
     best = max((scores.get(language, 0) for language in languages), default=0)
     near = [language for language in languages if 10 * scores.get(language, 0) >= 6 * best]
     if best < _TWO_WORDS or len(near) > 4:

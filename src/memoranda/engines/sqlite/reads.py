@@ -93,7 +93,7 @@ def _in_shelves(on: Session, name: str, ids: Sequence[bytes], shelves: dict[int,
         for start in range(0, len(ids), MANY):
             part = ids[start : start + MANY]
             text = sql(name, ids=len(part), shelves=len(shelves))
-            yield from on.connection.execute(text, (*part, *shelves))
+            yield from on.connection.execute(text, (*part, *shelves)).fetchall()
 
 
 def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
@@ -270,7 +270,8 @@ def _look(on: Session, question: q.Look) -> Sight:
     if question.bare:
         return Sight(shelves, records)
     memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
-    grounds = _told(on, question.view, seen, _on_shelves(on, owner, seen, cited_by(records.values())))
+    cited = cited_by(records.values())
+    grounds = _told(on, question.view, seen, _on_shelves(on, owner, seen, cited)) if cited else {}
     return Sight(shelves, records, _uses(on, seen, memories), grounds)
 
 

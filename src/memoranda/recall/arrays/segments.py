@@ -121,13 +121,13 @@ class Segment:
 
         ``words`` gives the word of each hash, ascending. The rows include some that are no longer living.
         """
-        starts = self.offsets[self.hashes.searchsorted(hashes, "left")].tolist()
-        ends = self.offsets[self.hashes.searchsorted(hashes, "right")].tolist()
-        present = [
-            (word, slice(start, end))
-            for word, start, end in zip(words, starts, ends, strict=True)
-            if start < end
-        ]
+        if not len(self.hashes):
+            return
+        at = self.hashes.searchsorted(hashes)
+        there = np.flatnonzero(self.hashes.take(at, mode="clip") == hashes)
+        at = at.take(there)
+        spans = zip(self.offsets.take(at).tolist(), self.offsets.take(at + 1).tolist(), strict=True)
+        present = [(words[nth], slice(*span)) for nth, span in zip(there.tolist(), spans, strict=True)]
         for word, pieces in groupby(present, key=itemgetter(0)):
             spans = [span for _, span in pieces]
             if len(spans) == 1:

@@ -69,7 +69,7 @@ class Match(NamedTuple):
 
         Added to those of ``words``, in the question's order, the shares are the score by words.
         """
-        return self._words(near=True)
+        return self._words(near=True) if any(self.near) else ()
 
     def _words(self, *, near: bool) -> tuple[tuple[str, float], ...]:
         found = zip(self.summary.words, self.shares, self.near, strict=False)
