@@ -84,7 +84,9 @@ async def ask_all(mode: str, *, held: bool) -> list[Asked]:
                             name,
                             bool(gold),
                             # Where one is folded into another, clues and hits are not in step.
-                            np.array(clues_of(seen[-1]))[: 0 if any(hit.folded for hit in hits) else len(hits)],
+                            np.array(clues_of(seen[-1]))[
+                                : 0 if any(hit.folded for hit in hits) else len(hits)
+                            ],
                             np.array([turn_of[str(hit.id)] in gold for hit in hits]),
                             np.array([hit.confidence for hit in hits]),
                             (seen[-1].words is not None, seen[-1].cosines is not None),

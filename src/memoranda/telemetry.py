@@ -83,8 +83,7 @@ class Work:
 def _traced(work: Work, kind: str, duration: str | None = None, parent: Any = None) -> Iterator[Work]:
     """Trace a piece of work and its duration; of an error only the kind, because its text may quote."""
     api = _api("trace")
-    # Without a provider nobody collects spans; a duration goes to the meters, which have a provider of their own.
-    if api is None or (duration is None and isinstance(api.get_tracer_provider(), api.ProxyTracerProvider)):
+    if api is None:
         yield work
         return
     begun = perf_counter()

@@ -188,6 +188,9 @@ def decode(
 
 
 _set = object.__setattr__
+#: Records of one thread repeat its id.
+_thread = lru_cache(maxsize=1024)(UUID)
+_trust = {trust.value: trust for trust in Trust}.__getitem__
 
 
 def _ids(values: list[str]) -> tuple[UUID, ...]:
@@ -225,14 +228,20 @@ class _Shape:
 _time, _judged, _cut = datetime.fromisoformat, Feedback.model_validate, _values(Span)
 _SHAPES = {
     "message": _Shape(
-        Message, thread=UUID, observed_at=_time, expires_at=_time, trust=Trust, feedback=_judged, removed=_cut
+        Message,
+        thread=_thread,
+        observed_at=_time,
+        expires_at=_time,
+        trust=_trust,
+        feedback=_judged,
+        removed=_cut,
     ),
     "memory": _Shape(
         Memory,
         cardinality=Cardinality,
         tags=tuple,
         removed=_cut,
-        thread=UUID,
+        thread=_thread,
         **dict.fromkeys(("valid_from", "valid_to", "expires_at", "observed_at"), _time),
         **dict.fromkeys(("valid_from_granularity", "valid_to_granularity"), Granularity),
         happened=DaySpan.model_validate,
@@ -240,7 +249,7 @@ _SHAPES = {
         unlisted=_values(Unlisted),
         past=_ids,
         quotes=_values(Cited),
-        trust=Trust,
+        trust=_trust,
         supersedes=_ids,
         superseded_by=UUID,
         disputes=UUID,
@@ -251,7 +260,7 @@ _SHAPES = {
         namespace=tuple,
         removed=_cut,
         index=tuple,
-        trust=Trust,
+        trust=_trust,
         **dict.fromkeys(("created_at", "updated_at", "expires_at"), _time),
     ),
 }

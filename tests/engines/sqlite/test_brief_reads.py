@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+import time
 
 import pytest
 
+from memoranda.engines.sqlite.file import readers
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import StorageError
 from tests.engines.sqlite.notes import bodies, put
@@ -61,6 +63,31 @@ async def test_a_brief_read_that_sqlite_refuses_is_done_again_in_a_thread(notes:
 
     assert await notes.read(refused_at_first, brief=True) == "read"
     assert threads[0] == threading.get_ident() != threads[1]
+    assert await notes.read(reader, brief=True) == threading.get_ident()
+
+
+async def test_a_statement_that_takes_long_is_done_in_a_thread(
+    notes: SqliteFile, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(readers, "_MOST_SECONDS", 0.0)
+    threads: list[int] = []
+
+    def count(connection: sqlite3.Connection) -> int:
+        threads.append(threading.get_ident())
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT max(i) FROM n"
+        return int(connection.execute(endless).fetchone()[0])
+
+    assert await notes.read(count, brief=True) == 10_000
+    assert threads[0] == threading.get_ident() != threads[1]
+
+
+async def test_where_brief_reads_are_slow_threads_read_for_a_while(
+    notes: SqliteFile, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(readers, "_SLOW_SECONDS", -1.0)
+    assert await notes.read(reader, brief=True) == threading.get_ident()
+    assert await notes.read(reader, brief=True) != threading.get_ident()
+    monkeypatch.setattr(readers, "monotonic", lambda: time.monotonic() + 60)
     assert await notes.read(reader, brief=True) == threading.get_ident()
 
 

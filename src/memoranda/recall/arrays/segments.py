@@ -126,8 +126,8 @@ class Segment:
         at = self.hashes.searchsorted(hashes)
         there = np.flatnonzero(self.hashes.take(at, mode="clip") == hashes)
         at = at.take(there)
-        spans = zip(self.offsets.take(at).tolist(), self.offsets.take(at + 1).tolist(), strict=True)
-        present = [(words[nth], slice(*span)) for nth, span in zip(there.tolist(), spans, strict=True)]
+        starts, ends = self.offsets.take(at).tolist(), self.offsets.take(at + 1).tolist()
+        present = list(zip(map(words.__getitem__, there.tolist()), map(slice, starts, ends), strict=True))
         for word, pieces in groupby(present, key=itemgetter(0)):
             spans = [span for _, span in pieces]
             if len(spans) == 1:

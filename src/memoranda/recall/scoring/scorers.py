@@ -190,7 +190,7 @@ def own_word_scores(field: Field, found: WordMatches) -> Line:
 
 def _summed(at: Numbers, amounts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """For each number below ``size`` return the sum of its amounts, added in the order given."""
-    return cast(NDArray[np.float64], np.bincount(at, amounts, minlength=size))
+    return cast("NDArray[np.float64]", np.bincount(at, amounts, minlength=size))
 
 
 def _by_word(

@@ -43,9 +43,6 @@ from memoranda.recall.scoring.signals import Evidence, amounts_of
 from memoranda.text.cues import Cue
 from memoranda.text.terms import TermGroup
 
-#: For so few places counting is faster than sorting all scores.
-_FEW_RANKED = 64
-
 Scores = NDArray[np.float64]
 Value = TypeVar("Value", np.float64, np.int64)
 
@@ -73,9 +70,6 @@ def _newer(field: Field, places: Numbers, limit: int) -> Numbers:
 
 def ranks_of(everything: Scores, chosen: Scores) -> NDArray[np.int64]:
     """For each scorer (row) return the ranks of some scores among all; equal scores share the better rank."""
-    if chosen.shape[1] <= _FEW_RANKED:
-        before: NDArray[np.int64] = (everything[:, np.newaxis, :] > chosen[:, :, np.newaxis]).sum(axis=2)
-        return before + 1
     ordered = np.sort(everything, axis=1)
     ranks = np.full(chosen.shape, everything.shape[1] + 1)
     for scores, mine, rank in zip(ordered, chosen, ranks, strict=True):

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -18,102 +18,16 @@ from memoranda.engines.sqlite.file.connections import (
     SYNCHRONOUS,
     Call,
     Connector,
-    Intake,
-    check_version,
-    deliver,
 )
 from memoranda.engines.sqlite.file.copies import copy_unnamed, discard, make_private, name_copy, sync_folder
 from memoranda.engines.sqlite.file.faults import translated
 from memoranda.engines.sqlite.file.migrations import Migrations, bring_forward, check_standing, look
+from memoranda.engines.sqlite.file.readers import Readers
 from memoranda.engines.sqlite.file.writer import Counters, Turnstile, Writer
 from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
 from memoranda.model.query import Progress, Prove
 
 T = TypeVar("T")
-
-
-class Readers:
-    """A file's reader threads. Each has its own connection, and a free one takes the next call.
-
-    Brief calls use the first connection, on the thread of their caller: it takes less time than to wake another thread.
-    """
-
-    def __init__(self, connections: Sequence[sqlite3.Connection], path: Path, version: int) -> None:
-        self._path = path
-        self._version = version
-        self._intake = Intake(path)
-        brief, *connections = connections
-        # SQLite must not wait here for other processes, because the event loop would wait, too.
-        brief.execute("PRAGMA busy_timeout=0")
-        self._brief: sqlite3.Connection | None = brief
-        self._using_brief = threading.Lock()
-        self._threads = [
-            threading.Thread(target=self._run, args=(connection,), name="memoranda-reader", daemon=True)
-            for connection in connections
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def submit(self, call: Call) -> None:
-        """Queue a call for the next free connection; after ``finish`` it is answered with an error."""
-        self._intake.put(call)
-
-    def read_at_once(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
-        """Return what a brief work reads; None if a thread has to do it: others wait for one, or SQLite fails."""
-        if not self._intake.is_empty or not self._using_brief.acquire(blocking=False):
-            return None
-        try:
-            if self._brief is None:
-                return None
-            try:
-                self._begin(self._brief)
-                return (work(self._brief),)
-            except (sqlite3.Error, UnicodeDecodeError):
-                return None
-            finally:
-                if self._brief.in_transaction:
-                    self._brief.execute("ROLLBACK")
-        finally:
-            self._using_brief.release()
-
-    def finish(self) -> None:
-        """Answer waiting calls, close the connections, and refuse later calls."""
-        self._intake.end()
-        for thread in self._threads:
-            thread.join()
-        with self._using_brief:
-            if self._brief is not None:
-                self._brief.close()
-                self._brief = None
-
-    def _run(self, connection: sqlite3.Connection) -> None:
-        try:
-            while (call := self._intake.take()) is not None:
-                try:
-                    if not call.abandoned:
-                        self._read(connection, call)
-                finally:
-                    deliver([call])
-                    # While it waits, a thread must not keep the book of its last call alive.
-                    del call
-        finally:
-            connection.close()
-            self._intake.shut()
-
-    def _read(self, connection: sqlite3.Connection, call: Call) -> None:
-        try:
-            self._begin(connection)
-            call.do(connection)
-        except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
-            call.refuse(exc, self._path)
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-
-    def _begin(self, connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN")
-        # The first read of the file also fixes the snapshot.
-        check_version(connection, self._version, self._path)
 
 
 #: The number of reading connections: one for brief calls, and one for each reading thread.
@@ -207,7 +121,7 @@ class SqliteFile:
         if brief:
             # Other tasks go on in between, and a caller who was cancelled or is late ends here.
             await asyncio.sleep(0)
-            if (found := self._readers.read_at_once(work)) is not None:
+            if (found := self._readers.read_briefly(work)) is not None:
                 return found[0]
         call = Call.of(work)
         self._readers.submit(call)
