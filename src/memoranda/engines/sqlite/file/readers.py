@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 #: A statement is interrupted after so many seconds; it is checked after so many of SQLite's instructions.
 _MOST_SECONDS, _INSTRUCTIONS = 0.01, 5_000
-#: After a read that took so many seconds, as on a slow disk, threads do all reads for a while.
-_SLOW_SECONDS, _REST_SECONDS = 0.03, 30.0
+#: After so many reads in a row that took so many seconds each, as on a slow disk, threads do all reads for a while.
+_SLOW_READS, _SLOW_SECONDS, _REST_SECONDS = 3, 0.03, 30.0
 
 
 class BriefReader:
@@ -30,6 +30,7 @@ class BriefReader:
         self._begin = begin
         self._using = threading.Lock()
         self._until = self._rests_until = 0.0
+        self._slow_reads = 0
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
         """Return what a work reads on one snapshot; None if a thread has to do it, because it takes long or SQLite fails."""
@@ -48,8 +49,7 @@ class BriefReader:
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-                if (ended := monotonic()) - began > _SLOW_SECONDS:
-                    self._rests_until = ended + _REST_SECONDS
+                self._note(began, monotonic())
         finally:
             self._using.release()
 
@@ -59,6 +59,12 @@ class BriefReader:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def _note(self, began: float, ended: float) -> None:
+        """Note how long a read took."""
+        self._slow_reads = self._slow_reads + 1 if ended - began > _SLOW_SECONDS else 0
+        if self._slow_reads == _SLOW_READS:
+            self._slow_reads, self._rests_until = 0, ended + _REST_SECONDS
 
     def _is_over(self) -> bool:
         return monotonic() > self._until
