@@ -67,3 +67,14 @@ def test_no_letter_that_a_wish_may_be_written_with_is_missed() -> None:
 )
 def test_a_question_tells_what_it_looks_for(question: str, cues: set[Cue]) -> None:
     assert cues_of(question) == cues
+
+
+@pytest.mark.parametrize(
+    ("cue", "words"), [(Cue.YOU, forms._YOU), (Cue.NOW, forms._NOW), (Cue.ASKED, forms._ASKED)]
+)
+def test_every_word_of_a_cue_is_found(cue: Cue, words: str) -> None:
+    for word in words.split("|"):
+        for text in (word.replace("*", ""), word.replace("*", "xy"), f"(“{word.upper().replace('*', 'E')}”)!"):
+            assert cue in cues_of(text), text
+            assert cue in cues_of(f"what, {text}?"), text
+            assert cue not in cues_of(f"q{text.strip('(“')}"), text

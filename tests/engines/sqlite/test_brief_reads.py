@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from memoranda.engines.sqlite.file import readers
+from memoranda.engines.sqlite.file import connections
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import StorageError
 from tests.engines.sqlite.notes import bodies, put
@@ -69,7 +69,7 @@ async def test_a_brief_read_that_sqlite_refuses_is_done_again_in_a_thread(notes:
 async def test_a_statement_that_takes_long_is_done_in_a_thread(
     notes: SqliteFile, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(readers, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(connections, "_MOST_SECONDS", 0.0)
     threads: list[int] = []
 
     def count(connection: sqlite3.Connection) -> int:
@@ -85,10 +85,10 @@ async def test_where_brief_reads_are_slow_threads_read_for_a_while(
     notes: SqliteFile, monkeypatch: pytest.MonkeyPatch
 ):
     for slow in (1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0):
-        monkeypatch.setattr(readers, "_SLOW_SECONDS", slow)
+        monkeypatch.setattr(connections, "_SLOW_SECONDS", slow)
         assert await notes.read(reader, brief=True) == threading.get_ident()
     assert await notes.read(reader, brief=True) != threading.get_ident()
-    monkeypatch.setattr(readers, "monotonic", lambda: time.monotonic() + 60)
+    monkeypatch.setattr(connections, "monotonic", lambda: time.monotonic() + 60)
     assert await notes.read(reader, brief=True) == threading.get_ident()
 
 

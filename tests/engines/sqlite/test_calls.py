@@ -10,8 +10,8 @@ from queue import Empty
 import pytest
 
 from memoranda import request_turns
-from memoranda.engines.sqlite.file import connections
-from memoranda.engines.sqlite.file.connections import Call, Intake
+from memoranda.engines.sqlite.file import calls
+from memoranda.engines.sqlite.file.calls import Call, Intake
 from memoranda.errors import StorageError
 
 
@@ -71,7 +71,7 @@ async def test_the_next_call_is_that_of_the_oldest_request_and_a_request_is_not_
 ) -> None:
     now = 100.0
     monkeypatch.setattr(request_turns, "monotonic", lambda: now)
-    monkeypatch.setattr(connections, "monotonic", lambda: now)
+    monkeypatch.setattr(calls, "monotonic", lambda: now)
     intake = Intake(Path("book.db"))
 
     async def asked(begun: float, at: float) -> Call:

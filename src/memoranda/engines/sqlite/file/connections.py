@@ -1,30 +1,28 @@
-"""Connections to a book's file, its named SQL statements, and the calls that Python threads do on connections."""
+"""Connections to a book's file, its named SQL statements, and the readers, which do calls on connections."""
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
-from heapq import heappop, heappush
-from itertools import count
 from pathlib import Path
-from queue import Empty
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy, is_undecodable
-from memoranda.errors import StorageError, VersionMismatch
+from memoranda.engines.sqlite.file.calls import Call, Intake, deliver
+from memoranda.engines.sqlite.file.faults import is_busy
+from memoranda.errors import VersionMismatch
 from memoranda.model.book_rows import ARRIVAL, DEPARTURE
 from memoranda.model.data.data_filters import body_meets
 from memoranda.model.records import Audience
-from memoranda.request_turns import BEGAN
 from memoranda.storage.sql_files import named_statements
 from memoranda.storage.use_case import OwnerBase, Question, Write
+
+T = TypeVar("T")
 
 
 @cache
@@ -241,159 +239,122 @@ Answers = dict[type[Question[Any]], Callable[[Session, Any], Any]]
 Writes = dict[type[Write], Callable[[Session, Any], None]]
 
 
-#: A call goes before those that came at most so many seconds earlier, so that none waits for ever.
-MOST_SECONDS_EARLIER = 1.0
+#: A statement is interrupted after so many seconds; it is checked after so many of SQLite's instructions.
+_MOST_SECONDS, _INSTRUCTIONS = 0.01, 5_000
+#: After so many reads in a row that took so many seconds each, as on a slow disk, threads do all reads for a while.
+_SLOW_READS, _SLOW_SECONDS, _REST_SECONDS = 3, 0.03, 30.0
 
 
-def _turn() -> float:
-    """Return the turn of a call: when its request began; now, outside of requests."""
-    now = monotonic()
-    return max(BEGAN.get(now), now - MOST_SECONDS_EARLIER)
+class BriefReader:
+    """A connection whose reads run on the thread of their caller, as long as they are brief: to wake another takes longer."""
 
+    def __init__(self, connection: sqlite3.Connection, begin: Callable[[sqlite3.Connection], None]) -> None:
+        # SQLite must not wait here for other processes, because the event loop would wait, too.
+        connection.execute("PRAGMA busy_timeout=0")
+        connection.set_progress_handler(self._is_over, _INSTRUCTIONS)
+        self._connection: sqlite3.Connection | None = connection
+        self._begin = begin
+        self._using = threading.Lock()
+        self._until = self._rests_until = 0.0
+        self._slow_reads = 0
 
-@dataclass(slots=True, eq=False)
-class Call:
-    """Work that a Python thread does on its connection, and the future that gets its result."""
-
-    work: Callable[[sqlite3.Connection], Any]
-    loop: asyncio.AbstractEventLoop
-    answer: asyncio.Future[Any]
-    #: True if it runs alone on the connection, outside any transaction.
-    alone: bool = False
-    #: The lowest is next.
-    turn: float = field(default_factory=_turn)
-    result: Any = None
-    error: BaseException | None = None
-
-    @classmethod
-    def of(cls, work: Callable[[sqlite3.Connection], Any], *, alone: bool = False) -> Call:
-        """Make a call whose answer arrives in the running event loop; raise RuntimeError if no loop runs."""
-        loop = asyncio.get_running_loop()
-        return cls(work, loop, loop.create_future(), alone)
-
-    @property
-    def abandoned(self) -> bool:
-        """True if the caller was cancelled, so that the call need not start."""
-        return self.answer.cancelled()
-
-    def do(self, connection: sqlite3.Connection, *, undo: str = "") -> None:
-        """Do the work; if a stored text is damaged, ``undo`` what was done and do it again without that text."""
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
+        """Return what a work reads on one snapshot; None if a thread has to do it, because it takes long or SQLite fails."""
+        began = monotonic()
+        if began < self._rests_until or not self._using.acquire(blocking=False):
+            return None
         try:
-            self.result = self.work(connection)
-        except (sqlite3.OperationalError, UnicodeDecodeError) as exc:
-            if not is_undecodable(exc):
-                raise
-            if undo:
-                connection.execute(undo)
-            connection.text_factory = _text_or_damaged
+            if self._connection is None:
+                return None
+            self._until = began + _MOST_SECONDS
             try:
-                self.result = self.work(connection)
+                self._begin(self._connection)
+                return (work(self._connection),)
+            except (sqlite3.Error, UnicodeDecodeError):
+                return None
             finally:
-                connection.text_factory = str
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                self._note(began, monotonic())
+        finally:
+            self._using.release()
 
-    def refuse(self, error: BaseException, path: Path) -> None:
-        """Answer with an error; a driver's error is translated, and every caller gets its own instance."""
-        self.result, self.error = None, error
-        if isinstance(error, sqlite3.Error):
-            self.error = from_sqlite(error, path)
-        elif isinstance(error, UnicodeDecodeError):
-            self.error = from_damage(error, path)
-        if self.error is not error and not is_undecodable(error):
-            # Without that one: the driver's error quotes the damaged text.
-            self.error.__cause__ = error
+    def close(self) -> None:
+        """Close the connection, once nobody reads; later reads are for a thread."""
+        with self._using:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _note(self, began: float, ended: float) -> None:
+        """Note how long a read took."""
+        self._slow_reads = self._slow_reads + 1 if ended - began > _SLOW_SECONDS else 0
+        if self._slow_reads == _SLOW_READS:
+            self._slow_reads, self._rests_until = 0, ended + _REST_SECONDS
+
+    def _is_over(self) -> bool:
+        return monotonic() > self._until
 
 
-def _text_or_damaged(stored: bytes) -> str:
-    """Return a stored text; for one that is not UTF-8 a sign that no record can be read from."""
-    try:
-        return stored.decode()
-    except UnicodeDecodeError:
-        return "\ufffd"
+class Readers:
+    """A file's reader threads. Each has its own connection, and a free one takes the next call.
 
-
-class Intake:
-    """The calls that wait for a Python thread; after it is shut, waiting and new calls are refused.
-
-    The oldest request is next: one that needs several calls does not wait behind all others each time.
-
-    Not a ``SimpleQueue``: in CPython 3.11 its ``get`` with a short timeout may wait for ever.
+    The first connection is for brief reads.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, connections: Sequence[sqlite3.Connection], path: Path, version: int) -> None:
         self._path = path
-        #: A heap, in which equal turns are in the order of their numbers.
-        self._calls: list[tuple[float, int, Call]] = []
-        self._numbers = count()
-        self._changed = threading.Condition(threading.Lock())
-        self._ended = False
+        self._version = version
+        self._intake = Intake(path)
+        brief, *connections = connections
+        self._brief = BriefReader(brief, self._begin)
+        self._threads = [
+            threading.Thread(target=self._run, args=(connection,), name="memoranda-reader", daemon=True)
+            for connection in connections
+        ]
+        for thread in self._threads:
+            thread.start()
 
-    def put(self, call: Call) -> None:
-        """Append a call to the queue; after the end, answer it with an error instead."""
-        with self._changed:
-            if not self._ended:
-                heappush(self._calls, (call.turn, next(self._numbers), call))
-                self._changed.notify()
-                return
-        self._refuse([call])
+    def submit(self, call: Call) -> None:
+        """Queue a call for the next free connection; after ``finish`` it is answered with an error."""
+        self._intake.put(call)
 
-    @property
-    def is_empty(self) -> bool:
-        """True if no call waits."""
-        return not self._calls
+    def read_briefly(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
+        """Return what a brief work reads; None if a thread has to do it, or others wait for one."""
+        return None if self._intake.calls else self._brief.read(work)
 
-    def end(self) -> None:
-        """Accept no more calls; the waiting ones are still done."""
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
+    def finish(self) -> None:
+        """Answer waiting calls, close the connections, and refuse later calls."""
+        self._intake.end()
+        for thread in self._threads:
+            thread.join()
+        self._brief.close()
 
-    def take(self, seconds: float | None = None) -> Call | None:
-        """Return the next call, or None at the end; raise ``Empty`` if none came in time."""
-        with self._changed:
-            if not self._calls and seconds != 0:
-                self._changed.wait_for(lambda: self._calls or self._ended, seconds)
-            if self._calls:
-                return heappop(self._calls)[-1]
-            if self._ended:
-                return None
-        raise Empty
-
-    def shut(self) -> None:
-        """Refuse all waiting calls and all new ones."""
-        with self._changed:
-            self._ended = True
-            waiting = [call for *_, call in sorted(self._calls)]
-            self._calls.clear()
-            self._changed.notify_all()
-        self._refuse(waiting)
-
-    def _refuse(self, calls: list[Call]) -> None:
-        for call in calls:
-            call.refuse(StorageError(f"{self._path} is closed: open the book again."), self._path)
-        deliver(calls)
-
-
-def deliver(calls: Iterable[Call]) -> None:
-    """Deliver the results of calls; each event loop is woken once for all of its calls."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Call]] = {}
-    for call in calls:
-        by_loop.setdefault(call.loop, []).append(call)
-    for loop, answered in by_loop.items():
+    def _run(self, connection: sqlite3.Connection) -> None:
         try:
-            loop.call_soon_threadsafe(_settle, answered)
-        except RuntimeError:
-            # The loop was closed while its calls ran: nobody waits for the answers.
-            continue
+            while (call := self._intake.take()) is not None:
+                try:
+                    if not call.abandoned:
+                        self._read(connection, call)
+                finally:
+                    deliver([call])
+                    # While it waits, a thread must not keep the book of its last call alive.
+                    del call
+        finally:
+            connection.close()
+            self._intake.shut()
 
+    def _read(self, connection: sqlite3.Connection, call: Call) -> None:
+        try:
+            self._begin(connection)
+            call.do(connection)
+        except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
+            call.refuse(exc, self._path)
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
-def _settle(answered: list[Call]) -> None:
-    for call in answered:
-        if call.answer.done():
-            continue
-        if call.error is None:
-            call.answer.set_result(call.result)
-        elif isinstance(call.error, StopIteration):
-            # A future refuses this exception, and the caller would wait for ever.
-            call.answer.set_exception(RuntimeError("the work raised StopIteration"))
-        else:
-            call.answer.set_exception(call.error)
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN")
+        # The first read of the file also fixes the snapshot.
+        check_version(connection, self._version, self._path)

@@ -14,15 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from memoranda.engines.sqlite.file.connections import (
-    SYNCHRONOUS,
-    Call,
-    Connector,
-)
+from memoranda.engines.sqlite.file.calls import Call
+from memoranda.engines.sqlite.file.connections import SYNCHRONOUS, Connector, Readers
 from memoranda.engines.sqlite.file.copies import copy_unnamed, discard, make_private, name_copy, sync_folder
 from memoranda.engines.sqlite.file.faults import translated
 from memoranda.engines.sqlite.file.migrations import Migrations, bring_forward, check_standing, look
-from memoranda.engines.sqlite.file.readers import Readers
 from memoranda.engines.sqlite.file.writer import Counters, Turnstile, Writer
 from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
 from memoranda.model.query import Progress, Prove

@@ -11,14 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
 
-from memoranda.engines.sqlite.file.connections import (
-    Call,
-    Connector,
-    Intake,
-    begin_immediate,
-    check_version,
-    deliver,
-)
+from memoranda.engines.sqlite.file.calls import Call, Intake, deliver
+from memoranda.engines.sqlite.file.connections import Connector, begin_immediate, check_version
 from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.errors import StorageError
 
@@ -250,7 +244,7 @@ class Writer:
         Where the last group was larger, its callers are on their way back: they are waited for as long as the
         fsync took that they would cause by themselves. A lone writer's last group was one: nothing waits.
         """
-        if not patience and self._intake.is_empty:
+        if not patience and not self._intake.calls:
             return
         until = time.monotonic() + patience
         while len(group) < LARGEST_GROUP and not self._aside:
