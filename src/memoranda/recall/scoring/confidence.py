@@ -27,7 +27,7 @@ _FIRST = 5
 
 
 class Ranking(NamedTuple):
-    """The scores of a search, as far as confidence needs them."""
+    """The scores from which confidence is computed."""
 
     #: The score of every passage that was scored.
     together: Scores
