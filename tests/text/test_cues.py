@@ -74,7 +74,11 @@ def test_a_question_tells_what_it_looks_for(question: str, cues: set[Cue]) -> No
 )
 def test_every_word_of_a_cue_is_found(cue: Cue, words: str) -> None:
     for word in words.split("|"):
-        for text in (word.replace("*", ""), word.replace("*", "xy"), f"(“{word.upper().replace('*', 'E')}”)!"):
+        for text in (
+            word.replace("*", ""),
+            word.replace("*", "xy"),
+            f"(“{word.upper().replace('*', 'E')}”)!",
+        ):
             assert cue in cues_of(text), text
             assert cue in cues_of(f"what, {text}?"), text
             assert cue not in cues_of(f"q{text.strip('(“')}"), text
