@@ -69,6 +69,20 @@ async def test_a_long_text_is_cut_to_the_part_that_answers(book):
         assert text[0] == text[-1] == "…"
 
 
+async def test_confidence_tells_what_answers_from_what_does_not(book):
+    async with asking(book) as tools:
+        for content in ("The spare key hangs behind the red lantern", "Ann likes tea", "The gate is blue"):
+            await tools("remember", content=content)
+        answered = (await tools("recall", question="where does the spare key hang?"))["found"][0][
+            "confidence"
+        ]
+        unanswered = (await tools("recall", question="which bank gave the red loan?"))["found"][0][
+            "confidence"
+        ]
+        assert 1 > answered > unanswered > 0
+        assert {one["confidence"] for one in (await tools("recall"))["found"]} == {None}
+
+
 async def test_a_short_id_is_found_by_another_session(book):
     async with asking(book) as one:
         kept = await one("remember", content="Ann likes tea")
