@@ -123,6 +123,22 @@ async def test_a_context_shows_the_part_that_answers_within_its_budget(book: Boo
     assert placed.cut and placed.text.startswith("…") and placed.text.endswith("…")
 
 
+async def test_a_context_shows_the_part_of_an_episode_that_answers(book: Book) -> None:
+    summary = f"{BEFORE * 2}{ANSWER}{AFTER * 2}"
+    await book.episodes.record("ana", goal="Look after the house", summary=summary, outcome="succeeded")
+    context = await book.context("ana", "Where is the key of the cellar?", budget=600)
+    (placed,) = [one for block in context.blocks for one in block.placed]
+    assert ANSWER in placed.text and placed.cut
+
+
+async def test_a_memory_in_a_context_does_not_change_with_the_question(book: Book) -> None:
+    await book.remember("ana", f"{BEFORE[:450]}{ANSWER}{AFTER[:450]}")
+    asked = [
+        await book.context("ana", question, budget=600) for question in ("the cellar key", "an umbrella")
+    ]
+    assert asked[0].blocks[0].text == asked[1].blocks[0].text and asked[0].blocks[0].placed[0].cut
+
+
 async def test_a_context_shows_the_part_of_a_message_that_a_memory_cites(book: Book) -> None:
     thread = await book.thread("ana")
     text = f"{BEFORE * 4}{ANSWER} The dog is called Bruno. {AFTER * 4}"

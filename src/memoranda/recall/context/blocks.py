@@ -106,14 +106,14 @@ class EntryWriter:
         order = (not memory.pinned, memory.id.int)
         return self._entry(memory, [*label, *_stranger(memory.trust)], text, order)
 
-    def episode(self, episode: Episode) -> ContextEntry:
-        """Make the entry of an episode: its goal, summary, tools and outcome."""
+    def episode(self, episode: Episode, hit: Hit | None = None) -> ContextEntry:
+        """Make the entry of an episode: its goal, summary, tools and outcome. A long one is cut as a message is."""
         text = ": ".join(part for part in (episode.goal, episode.summary) if part)
         tools = dict.fromkeys(call.tool for call in episode.tool_calls)
         if tools:
             text += f" (tools: {', '.join(tools)})"
         label = [moment_words(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
-        return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
+        return self._entry(episode, label, text, (episode.ended_at, episode.id.int), hit=hit)
 
     def summary(self, thread: Thread, text: str) -> ContextEntry:
         """Make the entry of a thread's summary, which comes before the messages; a long one loses its oldest part."""
@@ -131,8 +131,7 @@ class EntryWriter:
             *_stranger(message.trust),
         ]
         order = (message.observed_at, message.thread.int, message.seq)
-        part = None if hit is None else AnsweringPart(message.content, hit.words, hit.near_words)
-        entry = self._entry(message, label, message.content, order, part=part)
+        entry = self._entry(message, label, message.content, order, hit=hit)
         return replace(entry, role=_role(message))
 
     def _entry(
@@ -143,8 +142,9 @@ class EntryWriter:
         order: tuple[Any, ...],
         *,
         newest_last: bool = False,
-        part: AnsweringPart | None = None,
+        hit: Hit | None = None,
     ) -> ContextEntry:
+        part = None if hit is None else AnsweringPart(text, hit.words, hit.near_words)
         label = in_brackets(", ".join(labels))
         head = f"- [{label}] "
         line, tokens, cut = self._cut(head, text, part, newest_last=newest_last)

@@ -58,7 +58,7 @@ class Material:
     ended: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
     passages: Sequence[Message] = ()
-    #: The hit by which each passage was found; a passage too long is cut to its part with the hit's words.
+    #: The hit by which each record was found; a passage or episode too long is cut to its part with the hit's words.
     hits: Mapping[UUID, Hit] = field(default_factory=dict)
     #: The thread's newest turns, oldest first.
     turns: Sequence[Message] = ()
@@ -143,7 +143,9 @@ class Composer:
             _PROFILE: writer.profile(material.profile, self._repetitions.items),
             _MEMORIES: [writer.memory(memory) for memory in material.memories],
             _GROUP_MEMORIES: [writer.memory(memory) for memory in material.group_memories],
-            _EPISODES: [writer.episode(episode) for episode in material.episodes],
+            _EPISODES: [
+                writer.episode(episode, material.hits.get(episode.id)) for episode in material.episodes
+            ],
             _PASSAGES: [
                 writer.message(message, self._parts.mark(message), material.hits.get(message.id))
                 for message in material.passages
