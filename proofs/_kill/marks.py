@@ -116,6 +116,9 @@ class Watch:
             self._writes_of_operation = 0
             self._strike(Point.BETWEEN, marks["group"] > 0 and marks["writes"] > 0)
         elif word.startswith("COMMIT"):
+            if not marks["group"]:
+                # The only operation of a commit has no savepoint.
+                self._count_operation()
             self._strike(Point.BEFORE_COMMIT, marks["writes"] > 0)
             marks["place"] = Place.COMMITTING
             self._call(Point.IN_COMMIT, marks["writes"] > 0)
@@ -132,13 +135,12 @@ class Watch:
         if not self._writing:
             return
         if word.startswith("BEGIN IMM"):
-            marks["writes"] = marks["group"] = 0
+            marks["writes"] = marks["group"] = self._writes_of_operation = 0
             self._told_before = marks["told"]
             marks["place"] = Place.INSIDE
             self._strike(Point.BEGUN)
         elif word.startswith("RELEASE"):
-            marks["group"] += 1
-            marks["done"] += 1
+            self._count_operation()
         elif word.startswith("COMMIT"):
             marks["place"] = Place.COMMITTED
             marks["largest"] = max(marks["largest"], marks["group"])
@@ -151,6 +153,10 @@ class Watch:
             marks["writes"] += 1
             self._writes_of_operation += 1
             self._strike(Point.FIRST_WRITE, marks["writes"] == 1)
+
+    def _count_operation(self) -> None:
+        self._marks["group"] += 1
+        self._marks["done"] += 1
 
     def received(self) -> None:
         """Die here if the chosen point lies between a receipt and its caller."""

@@ -141,7 +141,8 @@ def likely_languages(words: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
 
 def _best(script: str, scores: dict[str, int]) -> str:
-    return max(LANGUAGES[script], key=lambda language: scores.get(language, 0))
+    languages = LANGUAGES[script]
+    return max((one for one in languages if one in scores), key=scores.__getitem__, default=languages[0])
 
 
 def is_stop_word(word: str, language: str | None) -> bool:
@@ -249,7 +250,8 @@ def pack_text(text: str) -> bytes:
     counts = Counter(chain.from_iterable(map(table.__getitem__, words)))
     if not counts:
         counts.update(map(term_hash, _of_stop_words(words)))
-    counts.update(map(term_hash, marks_of(text)))
+    if marks := marks_of(text):
+        counts.update(map(term_hash, marks))
     return _packed(counts)
 
 
@@ -277,8 +279,10 @@ def pack(terms: Iterable[str]) -> bytes:
 
 def _packed(counts: Counter[int]) -> bytes:
     hashes = sorted(counts)
-    capped = [min(255, count) for count in map(counts.__getitem__, hashes)]
-    return struct.pack(f"<{len(hashes)}Q", *hashes) + bytes(capped)
+    often = [*map(counts.__getitem__, hashes)]
+    if often and max(often) > 255:
+        often = [min(255, count) for count in often]
+    return struct.pack(f"<{len(hashes)}Q", *hashes) + bytes(often)
 
 
 def query_groups(text: str) -> tuple[TermGroup, ...]:

@@ -53,6 +53,34 @@ async def test_a_write_that_fails_in_a_group_fails_alone(notes: SqliteFile):
     assert notes.counters.rolled_back == 1
 
 
+async def test_a_write_that_fails_by_itself_leaves_nothing(notes: SqliteFile):
+    def refuse(connection: sqlite3.Connection) -> None:
+        put("half done")(connection)
+        raise Stale("moved on")
+
+    with pytest.raises(Stale, match="moved on"):
+        await notes.write(refuse)
+    assert await notes.write(put("after")) == 1
+    assert await notes.read(bodies) == ["after"]
+    assert notes.counters.rolled_back == 1
+
+
+@pytest.mark.parametrize("others", [0, 3])
+async def test_a_write_that_reads_damaged_text_is_taken_back_before_it_is_done_again(
+    notes: SqliteFile, others: int
+):
+    runs: list[str] = []
+
+    def meet(connection: sqlite3.Connection) -> None:
+        runs.append("run")
+        put("met")(connection)
+        connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone()
+
+    await asyncio.gather(notes.write(meet), *(notes.write(put("other")) for _ in range(others)))
+    assert len(runs) == 2
+    assert sorted(await notes.read(bodies)) == ["met"] + ["other"] * others
+
+
 async def test_a_statement_that_fails_is_a_storage_error_with_its_cause(notes: SqliteFile):
     with pytest.raises(StorageError, match="no such table: nowhere") as caught:
         await notes.write(lambda c: c.execute("INSERT INTO nowhere VALUES (1)"))

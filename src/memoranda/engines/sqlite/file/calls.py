@@ -53,15 +53,15 @@ class Call:
         """True if the caller was cancelled, so that the call need not start."""
         return self.answer.cancelled()
 
-    def do(self, connection: sqlite3.Connection, *, undo: str = "") -> None:
+    def do(self, connection: sqlite3.Connection, *, undo: Callable[[], object] | None = None) -> None:
         """Do the work; if a stored text is damaged, ``undo`` what was done and do it again without that text."""
         try:
             self.result = self.work(connection)
         except (sqlite3.OperationalError, UnicodeDecodeError) as exc:
             if not is_undecodable(exc):
                 raise
-            if undo:
-                connection.execute(undo)
+            if undo is not None:
+                undo()
             connection.text_factory = _text_or_damaged
             try:
                 self.result = self.work(connection)

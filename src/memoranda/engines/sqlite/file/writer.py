@@ -244,7 +244,7 @@ class Writer:
         Where the last group was larger, its callers are on their way back: they are waited for as long as the
         fsync took that they would cause by themselves. A lone writer's last group was one: nothing waits.
         """
-        if not patience and not self._intake.calls:
+        if not self._intake.calls and (not patience or len(group) >= self._last_group):
             return
         until = time.monotonic() + patience
         while len(group) < LARGEST_GROUP and not self._aside:
@@ -272,24 +272,45 @@ class Writer:
         if not group:
             return
         try:
-            begin_immediate(self._connection, seconds)
-            check_version(self._connection, self._version, self._connector.path)
-            for call in group:
-                self._do_within(call)
-            refuse_moved(self._connector.path, self._opened)
-            began = time.monotonic()
-            self._connection.execute("COMMIT")
-            self._last_commit_seconds = time.monotonic() - began
+            self._begin(seconds)
+            if len(group) == 1:
+                self._do_only(group[0], seconds)
+            else:
+                for call in group:
+                    self._do_within(call)
+            if self._connection.in_transaction:
+                refuse_moved(self._connector.path, self._opened)
+                began = time.monotonic()
+                self._connection.execute("COMMIT")
+                self._last_commit_seconds = time.monotonic() - began
         except (sqlite3.Error, StorageError) as exc:
             self._undo_all(group, exc)
         self._count(group)
+
+    def _begin(self, seconds: float) -> None:
+        begin_immediate(self._connection, seconds)
+        check_version(self._connection, self._version, self._connector.path)
+
+    def _do_only(self, call: Call, seconds: float) -> None:
+        """Do the only call of a transaction; if it fails, roll back. It needs no savepoint, which copies each page it changes."""
+
+        def begin_again() -> None:
+            self._connection.execute("ROLLBACK")
+            self._begin(seconds)
+
+        try:
+            call.do(self._connection, undo=begin_again)
+        except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
+            call.refuse(exc, self._connector.path)
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     def _do_within(self, call: Call) -> None:
         """Do one call of a group that commits together; if it fails, only this call is rolled back."""
         connection = self._connection
         connection.execute("SAVEPOINT operation")
         try:
-            call.do(connection, undo="ROLLBACK TO operation")
+            call.do(connection, undo=lambda: connection.execute("ROLLBACK TO operation"))
         except BaseException as exc:  # whatever it is, it belongs to the caller, not to this thread
             call.refuse(exc, self._connector.path)
             if not connection.in_transaction:
