@@ -152,6 +152,18 @@ class Stand:
         """Do nothing: there is nothing to close."""
 
 
+class Asking(Stand):
+    """The same, with questions embedded by the local model, as users wait for them."""
+
+    def __init__(self, embedding: Any, local: Any) -> None:
+        super().__init__(embedding)
+        self._local = local
+
+    async def query(self, text: str) -> Any:
+        """Return a question's vector from the local model."""
+        return await self._local.query(text)
+
+
 def passage(rng: np.random.Generator) -> str:
     """Return one passage of thirty words."""
     return " ".join(_WORDS[int(number)] for number in rng.zipf(1.3, 30) % len(_WORDS))
@@ -171,7 +183,7 @@ async def fill(product: Any, place: Path) -> dict[str, float]:
 
 
 async def measure(product: Any, place: Path) -> dict[str, float]:
-    """Return milliseconds of CPU for an append, and the median wall time of a warm recall in each book."""
+    """Return milliseconds of CPU for an append, and the median wall time of a warm recall in each book, asked in each way."""
     found: dict[str, float] = {}
     rng = np.random.default_rng(7)
     with tempfile.TemporaryDirectory(dir=place) as folder:
@@ -184,17 +196,22 @@ async def measure(product: Any, place: Path) -> dict[str, float]:
             for text in texts[_WARM:]:
                 await thread.append("user", text)
             found["CPU of an append"] = (time.process_time() - began) * 1000 / _APPENDS
-    embedder = Stand(product.Embedding("stand-in", "against", DIMENSION))
+    stand = Stand(product.Embedding("stand-in", "against", DIMENSION))
+    ways = [("hybrid", stand), ("words", stand)]
+    local = await import_module(f"{product.__name__}.embedding").find()
+    if hasattr(local, "query"):
+        ways.append(("question embedded", Asking(stand.embedding, local)))
     for size in SIZES:
-        async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
-            for mode in ("hybrid", "words"):
+        for way, embedder in ways:
+            async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
                 questions = [" ".join(passage(rng).split()[:6]) for _ in range(_RECALLS + _WARM)]
                 walls = []
                 for question in questions:
                     began = time.perf_counter()
+                    mode = "words" if way == "words" else "hybrid"
                     await book.recall("ana", question, agent="helper", mode=mode)
                     walls.append((time.perf_counter() - began) * 1000)
-                found[f"recall of {size:,}, {mode}"] = statistics.median(walls[_WARM:])
+                found[f"recall of {size:,}, {way}"] = statistics.median(walls[_WARM:])
     return found | await embed(product, place)
 
 

@@ -227,6 +227,6 @@ async def test_the_comparison_measures_appends_and_recalls(
     await against.fill(memoranda, tmp_path)
     measured = await against.measure(memoranda, tmp_path)
     # Only where the local model is installed.
-    vectors = {"vector of a passage", "vector of a question"}
+    vectors = {"recall of 500, question embedded", "vector of a passage", "vector of a question"}
     assert set(measured) - vectors == {"CPU of an append", "recall of 500, hybrid", "recall of 500, words"}
     assert all(value > 0 for value in measured.values())
