@@ -20,7 +20,7 @@ if not __package__:
     # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from evals.corpora import Corpus, load
+from evals.corpora import ADVERSARIAL, TUNED_ON, Corpus, load
 from evals.measures import summary
 from evals.measuring import resident, size_of
 from evals.precision import likeness, speeds
@@ -190,6 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Compare the two models."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="folder for the open halves of evals/talk_shapes")
+    parser.add_argument("--data", type=Path, help="LoCoMo's file: ask it instead of the talks and notes")
     parser.add_argument(
         "--part", action="append", choices=("agreement", "ranking", "cost"), help="only these"
     )
@@ -197,6 +198,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.memory_of:
         sys.stdout.write(json.dumps(memory_of(given.memory_of)))
+        return 0
+    if given.data is not None:
+        ask_locomo(load(given.data))
         return 0
     parts = given.part or ["agreement", "ranking", "cost"]
     if "cost" in parts:
@@ -218,6 +222,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for embedder in (LocalEmbedder(one), MultilingualEmbedder(other)):
                 _print(f"{name}, {embedder.embedding.model}", asyncio.run(ranking(embedder, corpus, groups)))
     return 0
+
+
+def ask_locomo(corpus: Corpus) -> None:
+    """Ask LoCoMo's conversations with both models; print the figures of all, and of those that nothing was tuned on."""
+    for folder, made in zip(folders(), (LocalEmbedder, MultilingualEmbedder), strict=True):
+        answered = asyncio.run(measure(corpus, MODES, embed=made(folder)))
+        rows = {}
+        for mode, every in answered.items():
+            plain = [one for one in every if one.question.kind != ADVERSARIAL]
+            rows[mode] = _figures(plain)
+            rows[f"{mode}, not tuned on"] = _figures(one for one in plain if one.conversation not in TUNED_ON)
+        _print(made.__name__, rows)
 
 
 def _print(title: str, rows: dict[str, Any]) -> None:
