@@ -24,7 +24,7 @@ from memoranda.model.book_rows import (
 from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState
 from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
-from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
+from memoranda.model.passages import Cached, Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits, Page, Progress, Scan
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.unlisted import ALL_SOURCES, Grouped, SourcePage
@@ -93,7 +93,7 @@ class Passages(Protocol):
         self,
         owner: Owner,
         view: View,
-        cached: Callable[[int], int | None],
+        cached: Cached,
         choose: Choose,
         *,
         bare: bool = False,
@@ -101,13 +101,11 @@ class Passages(Protocol):
     ) -> Sight:
         """Return what ``since`` returns, and the records that ``choose`` picks; with their uses and sources, unless ``bare``.
 
-        It is read at one moment, in one round trip; ``choose`` may be called in any thread, and more than once. ``brief``:
-        it takes so little time that an engine may do it on the thread of the event loop.
+        It is read at one moment, in one round trip, and on the event loop if it is ``brief`` and the engine can; ``choose``
+        may be called in any thread, and more than once.
         """
 
-    async def since(
-        self, owner: Owner, view: View, cached: Callable[[int], int | None]
-    ) -> list[tuple[Shelf, ShelfDelta]]:
+    async def since(self, owner: Owner, view: View, cached: Cached) -> list[tuple[Shelf, ShelfDelta]]:
         """Return the shelves that the view may read, each with its changes since the revision ``cached(number)``."""
 
 

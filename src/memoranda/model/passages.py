@@ -218,6 +218,8 @@ def usable_mark(mark: int | None, renewed: int) -> int | None:
     return None if mark is None or mark < renewed else mark
 
 
+#: Returns the revision at which a shelf is cached, given its number; None if it is not.
+Cached = Callable[[int], int | None]
 #: Chooses records of what is seen of a view's shelves; None where it cannot choose yet.
 Choose = Callable[[Sequence[tuple[Shelf, ShelfDelta]]], Sequence[UUID] | None]
 

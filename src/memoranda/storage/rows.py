@@ -188,7 +188,6 @@ def decode(
 
 
 _set = object.__setattr__
-#: Records of one thread repeat its id.
 _thread = lru_cache(maxsize=1024)(UUID)
 _trust = {trust.value: trust for trust in Trust}.__getitem__
 
@@ -229,9 +228,8 @@ _time, _judged, _cut = datetime.fromisoformat, Feedback.model_validate, _values(
 _SHAPES = {
     "message": _Shape(
         Message,
+        **dict.fromkeys(("observed_at", "expires_at"), _time),
         thread=_thread,
-        observed_at=_time,
-        expires_at=_time,
         trust=_trust,
         feedback=_judged,
         removed=_cut,
