@@ -1,4 +1,4 @@
-"""How ``memoranda mcp`` ends: when its input closes, and on SIGTERM."""
+"""How ``memoranda mcp`` ends: when its input closes, and on SIGTERM and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 from pathlib import Path
+
+import pytest
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -41,11 +43,14 @@ async def _talking(folder: Path) -> asyncio.subprocess.Process:
     return process
 
 
-async def test_sigterm_ends_it_though_its_input_stays_open(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+async def test_a_signal_ends_it_though_its_input_stays_open(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
     process = await _talking(tmp_path)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     async with asyncio.timeout(30):
-        assert await process.wait() == 143
+        assert await process.wait() == code
 
 
 async def test_it_ends_well_when_its_input_closes(tmp_path: Path) -> None:

@@ -107,6 +107,22 @@ def sigterm_interrupts() -> Iterator[threading.Event]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+@contextmanager
+def ctrl_c_interrupts() -> Iterator[None]:
+    """Make Ctrl-C interrupt at once; by itself, asyncio waits until a task has ended, which may wait for input."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def end_at_once() -> NoReturn:
     """End the interrupted process although a thread of it waits for input; what was to be closed is closed."""
     was_terminated = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN

@@ -85,7 +85,8 @@ def mcp_command(
             owner or getpass.getuser(), who.get("agent") or "mcp", tuple(who.get("groups") or ()), audience
         )
         try:
-            session.run(_serve(session, whose, admin=admin))
+            with exits.ctrl_c_interrupts():
+                session.run(_serve(session, whose, admin=admin))
         except KeyboardInterrupt:
             # The thread that waits for the next line of input would keep the process.
             exits.end_at_once()
