@@ -270,12 +270,12 @@ class BriefReader:
             try:
                 self._begin(self._connection)
                 return (work(self._connection),)
-            except (sqlite3.Error, UnicodeDecodeError):
-                return None
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 self._note(began, monotonic())
+        except (sqlite3.Error, UnicodeDecodeError):
+            return None
         finally:
             self._using.release()
 
