@@ -6,13 +6,16 @@ import asyncio
 import sqlite3
 import threading
 import time
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memoranda.engines.sqlite.file import connections
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import StorageError
-from tests.engines.sqlite.notes import bodies, put
+from tests.engines.sqlite.notes import bodies, open_notes, put
 
 
 def reader(_: sqlite3.Connection) -> int:
@@ -90,6 +93,33 @@ async def test_where_brief_reads_are_slow_threads_read_for_a_while(
     assert await notes.read(reader, brief=True) != threading.get_ident()
     monkeypatch.setattr(connections, "monotonic", lambda: time.monotonic() + 60)
     assert await notes.read(reader, brief=True) == threading.get_ident()
+
+
+class Guarded(sqlite3.Connection):
+    """A connection as under a tool that forbids to block the event loop."""
+
+    refused = 0
+
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        """Refuse on the event loop."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return super().execute(*given)
+        Guarded.refused += 1
+        raise PermissionError("a blocking call on the event loop")
+
+
+async def test_where_a_tool_forbids_sqlite_on_the_event_loop_threads_read(place: Path):
+    Guarded.refused = 0
+    connect = partial(sqlite3.connect, factory=Guarded)
+    file = await open_notes(place, connect=connect)
+    try:
+        assert await file.read(reader, brief=True) != threading.get_ident()
+        assert await file.read(reader, brief=True) != threading.get_ident()
+    finally:
+        await file.close()
+    assert Guarded.refused == 1
 
 
 async def test_an_error_of_a_brief_read_reaches_its_caller_and_leaves_no_transaction(notes: SqliteFile):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import sys
 import threading
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from memoranda.engines.sqlite.file.calls import Call, Intake, deliver
 from memoranda.engines.sqlite.file.faults import is_busy
-from memoranda.errors import VersionMismatch
+from memoranda.errors import MemorandaError, VersionMismatch
 from memoranda.model.book_rows import ARRIVAL, DEPARTURE
 from memoranda.model.data.data_filters import body_meets
 from memoranda.model.records import Audience
@@ -268,8 +269,7 @@ class BriefReader:
                 return None
             self._until = began + _MOST_SECONDS
             try:
-                self._begin(self._connection)
-                return (work(self._connection),)
+                return (work(self._connection),) if self._begins(self._connection) else None
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
@@ -278,6 +278,17 @@ class BriefReader:
             return None
         finally:
             self._using.release()
+
+    def _begins(self, connection: sqlite3.Connection) -> bool:
+        """Begin to read; False if the program has a guard that forbids SQLite on the event loop, now and from then on."""
+        try:
+            self._begin(connection)
+        except (sqlite3.Error, MemorandaError):
+            raise
+        except Exception:  # noqa: BLE001 - each guard raises an error of its own
+            self._rests_until = math.inf
+            return False
+        return True
 
     def close(self) -> None:
         """Close the connection, once nobody reads; later reads are for a thread."""
