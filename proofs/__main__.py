@@ -1,7 +1,8 @@
 """Run the proofs, each in a process of its own, and print one result line for each.
 
-A proof is a module `proofs/<name>.py` with `ABOUT`, `CI_COUNT`, `FULL_COUNT` and `run(count, seed) -> str`;
-it fails by raising, and the text that it returns becomes part of its line.
+A proof is a module `proofs/<name>.py` with `ABOUT`, `CI_COUNT`, `FULL_COUNT`, `COVERS` and `run(count, seed) -> str`;
+it fails by raising, and the text that it returns becomes part of its line. A run with the full count is written to
+`proofs/whole_runs.json`; a later change of the proof, or of a path of the package that `COVERS` names, asks for a new one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
+WHOLE_RUNS = FOLDER / "whole_runs.json"
 
 #: The seed with `--ci`: always the same, so that a change is judged by what it changed.
 CI_SEED = 20_261_121
@@ -96,7 +99,54 @@ def supervise(name: str, wish: Wish) -> tuple[bool, str]:
     holds = status == 0 and "detail" in noted
     detail = noted["detail"] if holds else reason(noted, status, wish.limit)
     line = f"{name}: seed={wish.seed} count={noted.get('count', '?')} {'ok' if holds else 'FAILED'} {detail}"
-    return holds, f"{' '.join(line.split())} ({time.monotonic() - started:.1f} s)"
+    line = f"{' '.join(line.split())} ({time.monotonic() - started:.1f} s)"
+    return holds, line
+
+
+# --- the last whole run of each ----------------------------------------------------------------------------
+
+
+def git(*words: str) -> str:
+    """Return what git says about this checkout; empty where there is no git."""
+    command = ["git", "-C", str(FOLDER.parent), *words]
+    with contextlib.suppress(OSError):
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return ""
+
+
+def commit_of(name: str) -> str:
+    """Return the commit of this checkout, and whether it has other changes in what a proof covers."""
+    changed = git("status", "--porcelain", "--", *paths(name))
+    return git("rev-parse", "--short=12", "HEAD") + (" and changes" if changed else "")
+
+
+def read_whole_runs(file: Path = WHOLE_RUNS) -> dict[str, dict[str, str]]:
+    """Return the commit and the result line of each proof's last whole run."""
+    runs: dict[str, dict[str, str]] = json.loads(file.read_text()) if file.exists() else {}
+    return runs
+
+
+def write_whole_run(name: str, commit: str, line: str, file: Path = WHOLE_RUNS) -> None:
+    """Put a whole run in place of the proof's last one."""
+    runs = {**read_whole_runs(file), name: {"commit": commit, "result": line}}
+    file.write_text(json.dumps(runs, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def paths(name: str) -> list[str]:
+    """Return the paths whose changes ask for a new whole run of a proof."""
+    found = re.search(r'^COVERS = "(.*)"$', (FOLDER / f"{name}.py").read_text(), re.MULTILINE)
+    covered = found[1].split() if found else ["."]
+    return [f"proofs/{name}.py", *(f"src/memoranda/{path}" for path in covered)]
+
+
+def why_due(name: str, run: dict[str, str] | None) -> str | None:
+    """Return why a proof must run again at its full count; None if its last whole run still counts."""
+    if run is None or " ok " not in run["result"]:
+        return "no whole run has passed"
+    if not git("cat-file", "-t", run["commit"]):
+        return f"its last whole run is of {run['commit']}, which is no commit of this checkout"
+    changed = git("diff", "--name-only", run["commit"], "--", *paths(name)).splitlines()
+    return f"{len(changed)} files changed since, the first is {changed[0]}" if changed else None
 
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
@@ -121,12 +171,16 @@ def prove(chosen: list[str], wish: Wish, jobs: int) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     passed = 0
     with ThreadPoolExecutor(jobs) as pool:
-        running = [pool.submit(supervise, name, wish) for name in chosen]
+        running = {pool.submit(supervise, name, wish): name for name in chosen}
+        # Whole runs count for this commit.
+        commits = {name: commit_of(name) for name in chosen if wish.count is None and not wish.ci}
         try:
             for done in as_completed(running):
-                holds, line = done.result()
+                name, (holds, line) = running[done], done.result()
                 passed += holds
                 print(line, flush=True)
+                if name in commits:
+                    write_whole_run(name, commits[name], line)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in _RUNNING.copy():
@@ -151,6 +205,7 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
         "--limit", type=float, help="longest time of a proof in seconds; default: 2000 with --ci, else a day"
     )
     parser.add_argument("--list", action="store_true", help="say what each proof shows")
+    parser.add_argument("--due", action="store_true", help="say which need a new run at full count, and why")
     parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     unknown = sorted(set(given.names) - set(names()))
@@ -167,6 +222,11 @@ def main(arguments: list[str] | None = None) -> int:
         for name in chosen:
             print(f"{name}: {importlib.import_module(f'proofs.{name}').ABOUT}")
         return 0
+    if given.due:
+        runs = read_whole_runs()
+        due = [(name, why) for name in chosen if (why := why_due(name, runs.get(name)))]
+        print("\n".join(f"{name}: {why}" for name, why in due) or "every proof ran since the last change")
+        return 1 if due else 0
     drawn = CI_SEED if given.ci else secrets.randbelow(2**32)
     seed = given.seed if given.seed is not None else drawn
     limit = given.limit if given.limit is not None else 2000.0 if given.ci else 86_400.0

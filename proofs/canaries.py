@@ -27,6 +27,7 @@ from memoranda.testing.builders import a_message
 ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
 CI_COUNT = 50
 FULL_COUNT = 500
+COVERS = "model formation"
 
 _AGENT: Final = "guide"
 _USERS: Final = 50

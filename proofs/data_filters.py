@@ -20,6 +20,7 @@ ABOUT = "random filters over random data choose the same in memory, in SQLite an
 #: Filters; half of them in memory and in SQLite, and half on a server, where every other library is not cached.
 CI_COUNT = 1200
 FULL_COUNT = 20_000
+COVERS = "model storage door.py engines recall"
 
 #: Filters on one library, and its records.
 _FILTERS, _RECORDS = 200, 120

@@ -26,6 +26,7 @@ from proofs._book.opening import without_syncs, without_threads
 ABOUT = "formation killed at any step gives the result of an undisturbed run, and buys no stored answer twice"
 CI_COUNT = 200
 FULL_COUNT = 5_000
+COVERS = "model storage door.py engines/sqlite formation worker.py"
 
 _START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _OWNERS = tuple(Owner(id=f"owner {number}") for number in range(3))

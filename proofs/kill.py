@@ -20,6 +20,7 @@ from proofs._kill.writer import Assignment, live, opened, said
 ABOUT = "a writer killed at any point of a commit loses no acknowledged write and leaves none in part"
 CI_COUNT = 500
 FULL_COUNT = 5000
+COVERS = "model storage door.py engines/sqlite"
 
 #: How often each point comes in a round of kills; a random time is as good a point as any other.
 ROUND = {

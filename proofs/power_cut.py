@@ -28,6 +28,7 @@ from proofs._powercut.drive import Lost, Missing, Outcome, judge, record
 ABOUT = "after a power cut the book opens, is intact and contains every acknowledged write"
 CI_COUNT = 600
 FULL_COUNT = 5000
+COVERS = "model storage door.py engines/sqlite"
 
 #: Of the images, the share that each control is given.
 _CONTROL_SHARE = 0.1

@@ -40,6 +40,7 @@ ABOUT = "no append, forming, import, backup or vector made while words are taken
 #: Half of them on a server.
 CI_COUNT = 40
 FULL_COUNT = 1_000
+COVERS = "model storage door.py engines/sqlite engines/postgres embedding formation book"
 
 #: Races in one book, and those that are run beside one another.
 _BOOK, _AT_A_TIME = 10, 5

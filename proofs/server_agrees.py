@@ -16,6 +16,7 @@ ABOUT = "random work gives the same on a server as in memory; with any condition
 #: Programs, every other one in partitions; up to this count some mutants, drawn by the seed, stand for all of them.
 CI_COUNT = 8
 FULL_COUNT = 200
+COVERS = "model storage door.py engines/inmemory engines/postgres recall book"
 
 _PARTITIONS = 3
 _SOME_MUTANTS = 8

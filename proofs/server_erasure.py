@@ -22,6 +22,7 @@ ABOUT = "on a server, forgotten and cleared data is in no byte of its files exce
 #: Books, every other one in partitions.
 CI_COUNT = 2
 FULL_COUNT = 40
+COVERS = "model storage door.py engines/postgres book"
 
 _PARTITIONS = 4
 #: Every statement is in the server's log, without its parameters; nothing is written to disk but when it is asked for.

@@ -24,6 +24,7 @@ ABOUT = "on a server, killed writers and killed servers lose no acknowledged wri
 #: Writers killed; the server is killed a tenth as often.
 CI_COUNT = 60
 FULL_COUNT = 2_000
+COVERS = "model storage door.py engines/postgres"
 
 #: Writers that write at once, and are killed in one round.
 _TOGETHER = 3

@@ -15,6 +15,7 @@ ABOUT = "on a server, the same operation from many processes leaves one record; 
 #: Jobs; a quarter as many operations are sent by every process.
 CI_COUNT = 600
 FULL_COUNT = 2_000
+COVERS = "model storage door.py engines/postgres worker.py"
 
 _PROCESSES = 8
 _WORKERS = 4

@@ -30,6 +30,7 @@ from proofs._book.labour import FORM, LEASE_SECONDS, Fate, Manner, Moment, form,
 ABOUT = "killed workers lose no job and do none twice; only jobs that cannot be done are given up"
 CI_COUNT = 200
 FULL_COUNT = 5_000
+COVERS = "model storage door.py engines/sqlite worker.py"
 
 _WORKERS = 3
 _OWNERS = 4
