@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import memoranda
 from tests.test_docs import ROOT, examples
 
 #: What each extra brings, as it is imported.
@@ -115,7 +114,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bin
 
 
-def test_the_package_is_all_that_an_empty_environment_needs(installed: Path, tmp_path: Path):
+def test_the_package_is_all_that_an_empty_environment_needs(installed: Path, built: Path, tmp_path: Path):
     for libraries in _BRINGS.values():
         for library in libraries:
             run(installed / "python", "-I", "-c", f"import {library}", folder=tmp_path)
@@ -123,7 +122,8 @@ def test_the_package_is_all_that_an_empty_environment_needs(installed: Path, tmp
         installed / "python", "-I", "-c", "import memoranda; print(memoranda.__file__)", folder=tmp_path
     )
     assert Path(where.strip()).is_relative_to(installed.parent)
-    assert memoranda.__version__ in run(installed / "memoranda", "--version", folder=tmp_path)
+    version = wheel_in(built).name.split("-")[1]
+    assert run(installed / "memoranda", "--version", folder=tmp_path).split() == ["memoranda", version]
 
 
 #: A conversation of PydanticAI in a program of its own: what it is shown must have these words; then the user says more.

@@ -1,5 +1,7 @@
 """Memoranda: the memory that AI agents can trust."""
 
+from importlib.metadata import PackageNotFoundError, version
+
 from memoranda.assembly import cancel_copy, copy, open
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.admin.book_copy import CopyReport
@@ -38,7 +40,10 @@ from memoranda.recall.context.result import Context
 from memoranda.recall.context.turns import Window
 from memoranda.sync import SyncBook, cancel_copy_sync, copy_sync, open_sync
 
-__version__ = "0.1.0.dev0"
+try:
+    __version__ = version("memoranda")
+except PackageNotFoundError:  # the source lies on the path, and nothing is installed
+    __version__ = "0+unknown"
 
 __all__ = [
     "Audience",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import sqlite3
 import stat
@@ -11,9 +13,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
+import memoranda
 from memoranda.cli.output.terminal import counted
 from memoranda.model.beside.server_facts import ServerFacts
 from memoranda.model.changes import Job
@@ -277,6 +281,16 @@ def _timed_syncs(folder: Path) -> list[float]:
             os.fsync(file.fileno())
             times.append(time.perf_counter() - started)
     return times
+
+
+def program() -> Check:
+    """Say which build of the program runs, and whether it runs from a checkout that may have changed since."""
+    notes = "{}"
+    with contextlib.suppress(PackageNotFoundError):
+        notes = distribution("memoranda").read_text("direct_url.json") or notes
+    editable = json.loads(notes).get("dir_info", {}).get("editable")
+    more = ", editable: it runs the source as it is now" if editable else ""
+    return Check("program", "ok", memoranda.__version__ + more)
 
 
 def sqlite_version() -> Check:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
+import memoranda
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.output.terminal import open_missing_streams
@@ -141,7 +142,7 @@ def _misused(exc: click.ClickException) -> int:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.pass_context
-@click.version_option(package_name="memoranda", message="%(prog)s %(version)s")
+@click.version_option(memoranda.__version__, message="%(prog)s %(version)s")
 @click.option(
     "--book",
     metavar="ADDRESS",

@@ -87,7 +87,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         jobs = await book.engine.jobs(None, MOST_JOBS)
         # Vectors and threads may wait for a process with a model; they have checks of their own.
         overdue = [job for job in jobs if job.state is JobState.WAITING and job.kind not in (EMBED, *FORMING)]
-        checks = await _of_place(book)
+        checks = [health_checks.program(), *await _of_place(book)]
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
         who = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
