@@ -141,6 +141,40 @@ async def test_every_verb_takes_an_external_id_where_it_takes_an_id(book: memora
         await book.get(ME, mem, **who)
 
 
+async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(book: memoranda.Book) -> None:
+    who: dict[str, Any] = {"agent": "a"}
+    await book.remember("ben", "of another owner", external_id="mem_of_ben", audience="global")
+    await book.remember(ME, "of another agent", external_id="mem_of_b", agent="b")
+    await book.thread(ME, name="chat", **who)
+    old = await book.remember(ME, "User likes tea.", external_id="mem_1", **who)
+    given: list[Any] = ["abc-123", "mem_of_ben", "mem_1", "mem_of_b", "chat"]
+    statements: list[dict[str, Any]] = [
+        {"content": "User has a cat."},
+        {"content": "User likes rum.", "supersedes": given},
+    ]
+    receipt = await book.remember_all(ME, statements, operation="once", **who)
+    assert [(part.item, part.code, part.id, part.name) for part in receipt.ignored] == [
+        (1, "unknown", None, name) for name in given if name != "mem_1"
+    ]
+    assert (await read(book, old.id, **who)).superseded_by == receipt.ids()[1]
+    # A name that a memory has got since is told as it was, when the same operation comes again.
+    await book.remember(ME, "User likes gin.", external_id="abc-123", **who)
+    again = await book.remember_all(ME, statements, operation="once", **who)
+    assert again.repeated and again.ignored == receipt.ignored
+    one = await book.remember(ME, "User likes ale.", supersedes=["invented"], **who)
+    assert [part.name for part in one.ignored] == ["invented"]
+    new = await book.update(ME, one.id, "User likes cider.", supersedes=["invented", "mem_1"], **who)
+    assert [(part.code, part.name) for part in new.ignored] == [("unknown", "invented"), ("superseded", None)]
+    thread = await book.thread(ME, name="chat", **who)
+    assert [
+        part.name for part in (await thread.remember("User likes stout.", supersedes=["inv"])).ignored
+    ] == ["inv"]
+    for entry in await book.ledger(ME, view="owner"):
+        assert "inv" not in str(entry.ignored) and "abc-123" not in str(entry.ignored)
+    with pytest.raises(NotFound, match="abc"):
+        await book.remember(ME, "said nowhere", sources=["abc"], **who)
+
+
 async def test_an_external_id_like_a_uuid_is_refused_with_the_cure(book: memoranda.Book) -> None:
     for wrong in (
         "6f1c0b4e-3a39-4bd1-9df0-3b8a4b0c0d1e",

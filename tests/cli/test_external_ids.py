@@ -19,6 +19,9 @@ def test_the_command_line_stores_and_takes_external_ids(shell: Shell) -> None:
     assert shell.json("why", "ana", "m2")["record"]["supersedes"] == [memory["id"]]
     assert len(shell.json("history", "ana", "m1")["steps"]) == 2
     assert "m1" in shell.run("remember", "ana", "Likes tea", "--external-id", "m1", code=4)
+    assert "ignored: abc-123: no memory" in shell.run(
+        "remember", "ana", "Has a cat", "--supersedes", "abc-123"
+    )
     shell.run("retract", "ana", "m2")
     shell.run("form", "ana", "--thread", "chat-1")
     gone = shell.json("forget", "ana", "m1", "m2", "--what", "record", "--yes", "--as-owner")

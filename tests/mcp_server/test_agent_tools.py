@@ -47,6 +47,14 @@ async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(
         assert (await tools("recall", question="deploy"))["found"] == []
 
 
+async def test_an_id_that_a_model_invents_replaces_nothing_and_is_named(book):
+    async with asking(book) as tools:
+        for invented in ("abc-123", "my_memory", "0198c2d4-7d61-7f7a-8f6f-3a3e4a1b2c3d"):
+            kept = await tools("remember", content=f"Ann owns {invented}", replaces=invented)
+            assert kept["status"] == f"stored; nothing was replaced: no memory has the id {invented}"
+        assert len((await tools("recall"))["found"]) == 3
+
+
 async def test_an_answer_is_bounded_and_a_cursor_continues_it(book):
     async with asking(book) as tools:
         for number in range(5):

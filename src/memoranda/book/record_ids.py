@@ -79,19 +79,39 @@ async def record_ids(
 _TYPES = {"sources": NAMED, "supersedes": MEMORIES, "thread": THREADS}
 
 
-async def with_ids(engine: Engine, owner: Owner, view: View, draft: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the draft of a memory or an episode with ids in place of the callers' names of other records."""
-    found = dict(draft)
+async def with_ids(
+    engine: Engine, owner: Owner, view: View, draft: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the draft of a memory or an episode with ids in place of the callers' names of other records.
+
+    What it ``supersedes`` and this view sees nowhere is left out; its places in the draft come second.
+    """
+    found, unknown = dict(draft), list[str]()
     for field, types in _TYPES.items():
         given = draft.get(field)
         if isinstance(given, str) and names_a_record(given):
             found[field] = await record_id(engine, owner, view, given, field, types)
         elif isinstance(given, (list, tuple)):
-            found[field] = [
-                await record_id(engine, owner, view, one, field, types) if names_a_record(one) else one
-                for one in given
-            ]
-    return found
+            found[field] = []
+            for place, one in enumerate(given):
+                try:
+                    id = (
+                        await record_id(engine, owner, view, one, field, types)
+                        if names_a_record(one)
+                        else one
+                    )
+                except NotFound:
+                    if field != "supersedes":
+                        raise
+                    unknown.append(place_of_superseded(place))
+                else:
+                    found[field].append(id)
+    return found, tuple(unknown)
+
+
+def place_of_superseded(place: int) -> str:
+    """Return the name in receipts of a place among the memories that a statement supersedes."""
+    return f"supersedes[{place}]"
 
 
 async def with_thread_id(engine: Engine, owner: Owner, view: View, only: Conditions) -> Conditions:

@@ -25,7 +25,7 @@ from memoranda.book.input import (
     memory_of,
     names_records,
 )
-from memoranda.book.record_ids import with_ids
+from memoranda.book.record_ids import place_of_superseded, with_ids
 from memoranda.capabilities import MakesVectors
 from memoranda.door import Door, explained_limit
 from memoranda.errors import EmbeddingFailed, InvalidInput, LimitReached, StorageError
@@ -314,23 +314,43 @@ class Services:
             # Its own also if all agents may read its sources or its thread, unless the settings make it common.
             common = await self.forming.of_agents.common_audience(view)
             readers = Audience.of_agent(view.agent) if common is None else None
-        drafts = [await with_ids(self.engine, owner, view, s) if names_records(s) else s for s in statements]
-        memories = each(drafts, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
+        drafts = [
+            await with_ids(self.engine, owner, view, s) if names_records(s) else (s, ()) for s in statements
+        ]
+        memories = each(
+            [draft for draft, _ in drafts],
+            "statements",
+            lambda draft: memory_of(draft, owner, view.agent, now),
+        )
         if not memories:
             raise InvalidInput("statements: none given; give at least one", field="statements")
         if run is not None:
             as_text(run, "run")
-        changes = [Remember(memory, audience=readers, run=run, common=common) for memory in memories]
+        changes = [
+            Remember(memory, audience=readers, run=run, common=common, unknown=unknown)
+            for memory, (_, unknown) in zip(memories, drafts, strict=True)
+        ]
         request = ["remember", list(statements), str(audience), run]
-        return await self.stored(self.write(owner, view, changes, request, operation, expect), view, waiting)
+        writing = self.write(owner, view, changes, request, operation, expect)
+        return await self.stored(writing, statements, view, waiting)
 
-    async def stored(self, writing: Awaitable[Receipt], view: View, waiting: str) -> Receipt:
-        """Await a write of statements: explain a limit that refuses it, and wait for its vectors if that is asked."""
+    async def stored(
+        self, writing: Awaitable[Receipt], statements: Sequence[Mapping[str, Any]], view: View, waiting: str
+    ) -> Receipt:
+        """Await a write of statements: explain a limit that refuses it, name what is unknown, and wait for its vectors if asked."""
         try:
             receipt = await writing
         except LimitReached as exc:
             raise explained_limit(exc, (await self.door_for(view)).limits.writes_per_run) from exc
-        return await self.embeddings.reached(receipt, waiting)
+        # The ledger has only the places of what could not be superseded, not the names that the caller gave.
+        names = {
+            (item, place_of_superseded(place)): str(name)
+            for item, statement in enumerate(statements)
+            if isinstance(given := statement.get("supersedes"), (list, tuple))
+            for place, name in enumerate(given)
+        }
+        told = (replace(part, name=names.get((part.item, part.field or ""))) for part in receipt.ignored)
+        return await self.embeddings.reached(replace(receipt, ignored=tuple(told)), waiting)
 
     async def audience_of(self, given: str | Audience | None, view: View) -> Audience:
         """Return the audience that a call names, or else that the settings make common, or else the writer's own."""

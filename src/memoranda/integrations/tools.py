@@ -116,7 +116,7 @@ class MemoryTools:
     ) -> str:
         """Store a statement in the agent's name; it takes the place of the agent's own statement ``replaces``."""
         if replaces is not None and replaces.strip():
-            return await self._update(call, replaces.strip(), content, kind, key, applies_when)
+            return await self._update(call, replaces.strip(), content, kind, key, audience, applies_when)
         kind = kind.strip().casefold() or "fact"
         # An unknown audience becomes the narrowest one.
         readers = audience if audience in AUDIENCES else "self"
@@ -138,9 +138,12 @@ class MemoryTools:
         return await self._told(keep(), "Not remembered.")
 
     async def _update(
-        self, call: Call, id: str, content: str, kind: str, key: str | None, applies_when: str
+        self, call: Call, id: str, content: str, kind: str, key: str | None, audience: str, applies_when: str
     ) -> str:
-        """Replace a statement that this agent wrote; its readers stay the same, and so does what is not given."""
+        """Replace a statement that this agent wrote; its readers stay the same, and so does what is not given.
+
+        Under an id that no memory has, the statement is stored as a new one.
+        """
         fields: dict[str, Any] = {
             "kind": kind.strip().casefold() or None,
             "key": key,
@@ -150,7 +153,8 @@ class MemoryTools:
         async def keep() -> str:
             held = next(iter(await self._under(id)), None) if _is_id(id) else None
             if held is None:
-                return f"Not remembered. No memory has the id {_quoted(id)}: take the id that was shown, or repeat the key."
+                answer = await self.remember(call, content, kind, key, audience, applies_when)
+                return f"{answer}. No memory has the id {_quoted(id)}, so nothing was replaced: take an id that was shown."
             if held.agent != self.scope.agent:
                 return "Not remembered. Another agent or the user wrote it: remember a statement of your own."
             readers = held.audience.kind.value

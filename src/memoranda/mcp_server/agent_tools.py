@@ -5,12 +5,13 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
+from uuid import UUID
 
 from mcp_types import ToolAnnotations
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, NotFound
 from memoranda.integrations.forget_answers import taken
 from memoranda.mcp_server.asker import Asker, Asking
 from memoranda.mcp_server.short_ids import ShortIds
@@ -96,8 +97,8 @@ class AgentTools:
     ) -> Remembered:
         """Keep one statement for later conversations. To correct one, give its id as replaces."""
         asker = self.asking()
-        if replaces.strip():
-            old = await self.ids.resolved(asker, replaces)
+        old = await self._replaced(asker, replaces) if replaces.strip() else None
+        if old is not None:
             more: dict[str, Any] = {"kind": kind} if kind != "fact" else {}
             if key.strip():
                 more["key"] = key
@@ -114,10 +115,21 @@ class AgentTools:
             "stored as disputed: a statement of more trust stays"
             if is_disputed
             else "corrected"
+            if old is not None
+            else f"stored; nothing was replaced: no memory has the id {one_line(replaces)[:60]}"
             if replaces.strip()
             else "stored"
         )
         return {"id": self.ids.shown(asker, receipt.items[0].id), "status": status}
+
+    async def _replaced(self, asker: Asker, given: str) -> UUID | None:
+        """Return the id of the memory that a statement replaces; None if a model names one that is not there."""
+        try:
+            id = await self.ids.resolved(asker, given)
+            await asker.call("get", id=id)
+        except NotFound:
+            return None
+        return id
 
     async def recall(
         self,

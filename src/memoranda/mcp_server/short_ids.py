@@ -46,7 +46,7 @@ class ShortIds:
         if is_id(named):
             return UUID(named)
         if not _SHORT.fullmatch(named):
-            raise InvalidInput(f"id: {given[:60]!r} is not an id; give one that recall showed", field="id")
+            raise NotFound(f"id: {given[:60]!r} is not an id; give one that recall showed")
         found = self._known.get((asker.whose.owner, asker.whose.agent, named)) or await _searched(
             asker, named
         )

@@ -199,14 +199,13 @@ class RecordEpisode:
     episode: Episode
     terms: bytes = b""
     audience: Audience | None = None
-    #: What the door cut off.
     overflow: Overflow | None = None
     judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Store a statement as a memory; it supersedes the memory with the same key, and those that it names."""
+    """Store a statement as a memory; it supersedes the one with the same key and those it names, but for ``unknown`` names."""
 
     memory: Memory
     terms: bytes = b""
@@ -218,6 +217,7 @@ class Remember:
     common: Audience | None = None
     #: The profile field that it sets: an equal value changes nothing, and what a person pinned stays.
     field: str = ""
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

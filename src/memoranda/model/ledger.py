@@ -171,13 +171,14 @@ IGNORED = {
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A part of a request that was not applied, and the reason."""
+    """A part of a request that was not applied, and the reason; a ``name`` that no record has is in the writer's receipt alone."""
 
     #: The place of the change in the request, from 0.
     item: int
     code: str
     id: UUID | None = None
     field: str | None = None
+    name: str | None = None
 
     @property
     def reason(self) -> str:
@@ -261,7 +262,6 @@ class Receipt:
     no_vectors_because: str = field(default="", compare=False)
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = field(default="", compare=False)
-    #: What language models used for it.
     usage: Usage = field(default_factory=Usage)
     #: The same request had been applied before; this is its first receipt.
     repeated: bool = False

@@ -110,7 +110,7 @@ class Episodes(RecordVerbs):
         reader = as_view({"agent": agent, "groups": groups, "view": view})
         party = as_owner(owner, self._services.tenant)
         now = self._services.door.clock()
-        given = await with_ids(self._services.engine, party, reader, fields)
+        given, _ = await with_ids(self._services.engine, party, reader, fields)
         episode = each([given], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
         readers = as_audience(audience, reader)
         if readers is None and not episode.rests_on() and episode.trust not in STRANGERS:

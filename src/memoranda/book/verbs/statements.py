@@ -122,7 +122,7 @@ class Statements:
         statement, engine = {"content": content, **fields}, self._services.engine
         wanted = await record_id(engine, party, who, id, types=MEMORIES)
         held = await corrected(engine, party, who, wanted, operation)
-        named = await with_ids(engine, party, who, statement)
+        named, unknown = await with_ids(engine, party, who, statement)
         draft = await correction(engine, party, who, held, named)
         now = self._services.door.clock()
         try:
@@ -136,13 +136,13 @@ class Statements:
             party,
             who,
             as_actor(who),
-            [Remember(memory, audience=readers or held.audience, run=run)],
+            [Remember(memory, audience=readers or held.audience, run=run, unknown=unknown)],
             # Not the version: when the operation is repeated, the memory has the next one.
             request=["update", str(id), statement, str(audience), run],
             operation=operation,
             expect=Expect(versions={held.id: held.version}),
         )
-        return await self._services.stored(writing, who, waiting)
+        return await self._services.stored(writing, [statement], who, waiting)
 
     async def supersede(
         self,

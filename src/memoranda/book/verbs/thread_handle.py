@@ -275,7 +275,7 @@ class ThreadHandle:
             outcome = Outcome.FAILED if ended is ThreadStatus.FAILED else Outcome.SUCCEEDED
             given = {"thread": self.id, **episode}
             given |= {"outcome": outcome} if given.get("outcome") is None else {}
-            given = await with_ids(self._services.engine, self.owner, self._view, given)
+            given, _ = await with_ids(self._services.engine, self.owner, self._view, given)
             made = each([given], "episode", lambda d: episode_of(d, self.owner, agent, now))[0]
         receipt = await (await self._services.door_for(self._view)).write(
             self.owner,

@@ -171,7 +171,8 @@ def print_receipt(printer: Printer, receipt: Receipt) -> None:
     if receipt.left_to_do:
         printer.say(f"left to do: {receipt.left_to_do}", "warning")
     for part in receipt.ignored:
-        what = f"{part.field}: " if part.field else f"{part.id}: " if part.id else ""
+        told = part.name or part.field or part.id
+        what = f"{told}: " if told else ""
         printer.say(f"ignored: {what}{part.reason}", "warning")
 
 

@@ -50,6 +50,8 @@ class Pair(NamedTuple):
 def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     """Store a statement; returns the supersessions to apply when all the batch's statements are stored."""
     memory = change.memory
+    for place in change.unknown:
+        state.ignore("unknown", field=place)
     grounds: list[Record] = []
     yield from state.fetch(memory.sources)
     for source in memory.sources:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -101,6 +102,22 @@ class ExternalIdSuite(Suite):
             await named(engine, "mem_1", owner=BEN)
         with pytest.raises(InvalidInput):
             await named(engine, " ")
+
+    async def test_names_that_no_memory_has_are_reported_by_their_places_and_stop_nothing(
+        self, engine: Engine, another: Engine
+    ) -> None:
+        pen = Pen(engine)
+        old = await pen.remember("old")
+        places = ("supersedes[0]", "supersedes[2]")
+        change = replace(pen.remembering("new", supersedes=(old,)), unknown=places)
+        receipt = await pen.write(pen.remembering("first"), change)
+        assert [(part.item, part.code, part.id, part.field) for part in receipt.ignored] == [
+            (1, "unknown", None, place) for place in places
+        ]
+        assert (await pen.read(old)).superseded_by == change.memory.id
+        assert (await pen.ledger())[-1].ignored == receipt.ignored
+        await adopted(another, ANN, await exported(engine, ANN, private=True))
+        assert (await Pen(another).ledger())[-1].ignored == receipt.ignored
 
     async def test_an_external_id_is_unique_for_owner_type_and_audience(self, engine: Engine) -> None:
         pen = Pen(engine)
