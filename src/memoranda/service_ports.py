@@ -8,18 +8,32 @@ from typing import Protocol
 from uuid import UUID
 
 from memoranda.model.beside.person_rows import AboutOwner
-from memoranda.model.beside.service_records import Appends, ReadLines, ReadNote, Restriction
+from memoranda.model.beside.service_records import LIBRARY, Appends, Caller, ReadLines, ReadNote, Restriction
+from memoranda.model.book_rows import ReadPiece, RestrictionRow
 from memoranda.model.records import Owner
 
 
 class ServiceRecords(Protocol):
     """Rows outside the owners' records: they name an owner by a keyed digest, and survive the owner's erasure."""
 
-    async def restrict(self, owner: Owner, appends: Appends, at: datetime) -> Restriction:
-        """Restrict the processing of an owner's data, or change what happens to new content; returns the restriction."""
+    async def restrict(
+        self,
+        owner: Owner,
+        appends: Appends,
+        at: datetime,
+        by: Caller = LIBRARY,
+        since: datetime | None = None,
+    ) -> Restriction:
+        """Restrict the processing of an owner's data, or change what happens to new content; returns the restriction.
 
-    async def unrestrict(self, owner: Owner, at: datetime) -> bool:
-        """Lift the restriction of an owner; False if there is none."""
+        A line in the audit names the caller. ``since``: it comes with an import; a restriction that is here stays as it is.
+        """
+
+    async def unrestrict(self, owner: Owner, at: datetime, by: Caller = LIBRARY) -> bool:
+        """Lift the restriction of an owner; False if there is none. A line in the audit names the caller."""
+
+    async def adopt_restrictions(self, rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]) -> None:
+        """Add the restrictions of another book with the same key, and the lines about them; those that are here stay."""
 
     async def restriction(self, owner: Owner) -> Restriction | None:
         """Return the restriction of an owner; None if there is none."""

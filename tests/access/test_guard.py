@@ -12,6 +12,7 @@ from memoranda.access.principal import Principal, Role, local_admin
 from memoranda.access.verb_table import VERBS
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.records import Audience, Owner, OwnerKind
+from memoranda.model.values import new_id
 
 ANN = Principal("app", "default", Role.EDITOR, owners=frozenset({"ann"}), agents=frozenset({"chef"}))
 
@@ -198,6 +199,17 @@ async def test_the_person_or_an_administrator_restricts_what_is_done_with_their_
     for who in (replace(ANN, person="ann"), local_admin("default")):
         await Guard(book, who).call("restrict", owner="ann")
     assert await Guard(book, ANN).call("restriction", owner="ann") is not None
+
+
+async def test_who_restricted_and_lifted_it_is_noted_with_the_change_itself(book):
+    await Guard(book, replace(ANN, person="ann")).call("restrict", owner="ann")
+    await Guard(book, replace(ANN, role=Role.ADMIN, key=new_id()), "mcp").call("unrestrict", owner="ann")
+    await book.restrict("ann")
+    assert [(line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines] == [
+        ("the person", "restrict", "rest"),
+        ("app", "unrestrict", "mcp"),
+        ("local", "restrict", "library"),
+    ]
 
 
 async def test_only_an_administrator_lifts_a_restriction(book):

@@ -54,7 +54,7 @@ async def test_it_adds_what_others_hold_and_who_read_to_the_export_of_an_owner(t
     own = await lines_of(told.export("ann"))
     whole = await lines_of(told.export("ann", everything=True))
     assert [line for line in whole if line["line"] != "about"] == own
-    assert kinds(whole) == {"held": 4, "restriction": 1, "read": 3, "usage": 1}
+    assert kinds(whole) == {"held": 4, "restriction": 1, "restricting": 1, "read": 3, "usage": 1}
     held = [
         line["record"] | {"goes": line["goes_with_the_owner"]} for line in whole if line.get("what") == "held"
     ]
@@ -91,9 +91,9 @@ async def test_after_an_erasure_of_everything_it_tells_of_that_and_of_the_restri
     receipt = await book.forget("ann", everything=True, view="owner")
     left = await lines_of(book.export("ann", everything=True))
     assert [(line["line"], line.get("what")) for line in left] == [
-        ("head", None), ("about", "restriction"), ("about", "erasure"), ("last", None),
+        ("head", None), ("about", "restriction"), ("about", "restricting"), ("about", "erasure"), ("last", None),
     ]  # fmt: skip
-    assert left[2] == {"line": "about", "what": "erasure", "at": receipt.at.isoformat(), "everything": True}
+    assert left[3] == {"line": "about", "what": "erasure", "at": receipt.at.isoformat(), "everything": True}
     assert [line async for line in book.export("ben", everything=True)] == bens
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import memoranda
 from memoranda.errors import InvalidInput, NotFound, Restricted
+from memoranda.model.records import Owner
 
 
 @pytest.fixture
@@ -85,6 +88,92 @@ async def test_other_owners_are_not_restricted(book, told):
 async def test_a_treatment_that_nobody_knows_is_refused(book):
     with pytest.raises(InvalidInput, match="use refuse or keep_unread"):
         await book.restrict("ann", appends="whatever")
+
+
+async def lines_of(book, *owner, **how):
+    return [json.loads(line) async for line in book.export(*owner, **how)]
+
+
+@pytest.mark.parametrize("secrets", ["keep", "mask"])
+async def test_an_export_carries_the_restriction_and_no_moment_of_its_import_shows_a_record(
+    book, told, tmp_path, monkeypatch, secrets
+):
+    await book.restrict("ann", appends="keep_unread")
+    since = (await book.restriction("ann")).at
+    lines = await lines_of(book, "ann")
+    owner, first = lines[1:3]
+    assert (owner["line"], owner["restriction"]) == (
+        "owner",
+        {"at": since.isoformat(), "appends": "keep_unread"},
+    )
+    assert first["line"] == "entry" and "record" in {line["line"] for line in lines[2:]}
+    async with memoranda.open(tmp_path / "other.db", secrets=secrets, worker=False) as other:
+        found = []
+        for verb in ("adopt", "apply"):
+            write = getattr(type(other.engine), verb)
+
+            async def watched(engine, *args, _write=write, **how):
+                found.append(await engine.restriction(Owner(id="ann")))
+                done = await _write(engine, *args, **how)
+                found.append(len(await other.recall("ann", "tea", agent="chef")) == 0)
+                return done
+
+            monkeypatch.setattr(type(other.engine), verb, watched)
+        report = await other.import_([json.dumps(line) for line in lines])
+        assert report.errors == [] and report.records["memory"] == 1
+        assert found and all(found)
+        assert (limit := await other.restriction("ann")) and limit.at == since
+        assert len(await other.recall("ann", "tea", view="owner", types="memory")) == 1
+
+
+async def test_no_import_lifts_or_changes_a_restriction(book, told, tmp_path):
+    open_ = await lines_of(book, "ann")
+    await book.restrict("ann", appends="keep_unread")
+    limited = await lines_of(book, "ann")
+    async with memoranda.open(tmp_path / "other.db") as other:
+        await other.restrict("ann")
+        for lines in (open_, limited, open_):
+            assert (await other.import_([json.dumps(line) for line in lines])).errors == []
+            assert (limit := await other.restriction("ann")) and limit.appends == "refuse"
+        assert await other.recall("ann", "tea", agent="chef") == []
+        assert len(await other.recall("ann", "tea", view="owner", types="memory")) == 1
+
+
+async def test_a_changed_restriction_refuses_the_owner(book, told, tmp_path):
+    await book.restrict("ann")
+    lines = await lines_of(book)
+    del lines[2]["restriction"]
+    async with memoranda.open(tmp_path / "other.db") as other:
+        report = await other.import_([json.dumps(line) for line in lines])
+        assert [number for number, _ in report.errors] == [3] and report.adopted == 0
+
+
+async def test_a_whole_book_carries_restrictions_of_owners_without_records_and_who_made_them(
+    book, told, tmp_path
+):
+    await book.restrict("ann")
+    await book.restrict("nobody yet")
+    async with memoranda.open(tmp_path / "other.db") as other:
+        assert (await other.import_([json.dumps(line) for line in await lines_of(book)])).errors == []
+        for owner in ("ann", "nobody yet"):
+            assert await other.restriction(owner) == await book.restriction(owner) is not None
+            assert await other.admin.reads(owner) == await book.admin.reads(owner)
+        with pytest.raises(Restricted):
+            await other.remember("nobody yet", "likes tea")
+
+
+async def test_who_restricted_a_person_and_lifted_it_is_told_with_everything_about_them(book, told):
+    await book.restrict("ann")
+    await book.unrestrict("ann")
+    await book.forget("ann", everything=True, view="owner")
+    assert [(line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines] == [
+        ("local", "restrict", "library"),
+        ("local", "unrestrict", "library"),
+    ]
+    lines = [
+        line for line in await lines_of(book, "ann", everything=True) if line.get("what") == "restricting"
+    ]
+    assert [(line["by"], line["verb"]) for line in lines] == [("local", "restrict"), ("local", "unrestrict")]
 
 
 def test_a_program_without_an_event_loop_restricts_in_the_same_way(tmp_path):

@@ -9,6 +9,7 @@ from memoranda.access.principal import Principal, Role
 from memoranda.access.verb_table import BY_NAME, Verb
 from memoranda.book import Book
 from memoranda.errors import InvalidInput, NotAllowed, NotFound
+from memoranda.model.beside.service_records import CALLER, Caller
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind
 
 #: Verbs about all that is stored of a person.
@@ -45,7 +46,11 @@ class Guard:
             who = {word: given.pop(word) for word in ("agent", "groups", "view") if word in given}
             handle = await self.book.thread(given.pop("owner"), id=given.pop("thread"), **who)
             return await getattr(handle, name.partition(".")[2])(**given)
-        result = await self._method(name)(**given)
+        before = CALLER.set(Caller(self.principal.noted_as(given.get("owner")), self._surface))
+        try:
+            result = await self._method(name)(**given)
+        finally:
+            CALLER.reset(before)
         if self._audit is not None and given.get("everything") and not given.get("dry_run"):
             # Nothing else is left of an owner who was erased as a whole.
             self._audit.note(self.principal, "forget everything", given.get("owner"), self._surface)

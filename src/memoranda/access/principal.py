@@ -8,7 +8,8 @@ from typing import Self
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
-from memoranda.model.beside.service_records import LOCAL
+from memoranda.model.beside.service_records import LOCAL, SELF
+from memoranda.model.records import Owner, OwnerKind
 
 
 class Role(IntEnum):
@@ -49,6 +50,11 @@ class Principal:
     binding: str = ""
     #: The id of the stored key; None for a token and for a program on the same machine.
     key: UUID | None = None
+
+    def noted_as(self, owner: Owner | None) -> str:
+        """Return the name that lines about an owner note of this principal: a person's token has no name but theirs."""
+        about_own = owner is not None and owner.kind is OwnerKind.USER and owner.id == self.person
+        return SELF if self.key is None and about_own else self.name
 
 
 def local_admin(tenant: str) -> Principal:

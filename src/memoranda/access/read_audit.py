@@ -12,7 +12,7 @@ from typing import Self
 from memoranda.access.principal import Principal
 from memoranda.book import Book
 from memoranda.errors import MemorandaError
-from memoranda.model.beside.service_records import SELF, ReadNote
+from memoranda.model.beside.service_records import ReadNote
 from memoranda.model.records import Owner, OwnerKind
 
 _log = logging.getLogger("memoranda.access")
@@ -57,10 +57,8 @@ class ReadAudit:
     def note(self, principal: Principal, verb: str, owner: Owner | None, surface: str) -> None:
         """Note that a principal asked this about an owner; without one, it was about the whole tenant."""
         about = self._tenant if owner is None else owner
-        own = principal.key is None and about.kind is OwnerKind.USER and principal.person == about.id
-        self._waiting.setdefault(
-            (SELF if own else principal.name, about, verb, surface), self._book.door.clock()
-        )
+        what = (principal.noted_as(owner), about, verb, surface)
+        self._waiting.setdefault(what, self._book.door.clock())
         if len(self._waiting) > MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
             self.lost += 1

@@ -72,7 +72,7 @@ class PutReads(Write):
 
 @dataclass(frozen=True, slots=True)
 class DropReads(Write):
-    """Delete a tenant's lines about reads before a moment."""
+    """Delete a tenant's lines about reads before a moment; lines about restrictions stay."""
 
     tenant: str
     before: int

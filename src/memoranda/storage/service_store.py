@@ -9,7 +9,8 @@ from typing import TypeVar
 from uuid import UUID
 
 from memoranda.model.beside.person_rows import AboutOwner
-from memoranda.model.beside.service_records import Appends, ReadLines, ReadNote, Restriction
+from memoranda.model.beside.service_records import LIBRARY, Appends, Caller, ReadLines, ReadNote, Restriction
+from memoranda.model.book_rows import ReadPiece, RestrictionRow
 from memoranda.model.records import Owner
 from memoranda.storage.use_case import Deciding
 from memoranda.storage.use_cases import read_lines
@@ -55,12 +56,26 @@ class ServiceStore(ABC):
         copied, moved or an unfinished copy. ``patience``: seconds to wait for each lock.
         """
 
-    async def restrict(self, owner: Owner, appends: Appends, at: datetime) -> Restriction:
+    async def restrict(
+        self,
+        owner: Owner,
+        appends: Appends,
+        at: datetime,
+        by: Caller = LIBRARY,
+        since: datetime | None = None,
+    ) -> Restriction:
+        note = read_lines.with_ids([ReadNote(at, owner.tenant, owner, by.name, "restrict", by.surface)])
         # Alone: whoever writes for the owner at this moment is done before, or meets the restriction.
-        return await self.write(lambda: checks.restrict(owner, appends, at), alone=True, repeatable=True)
+        return await self.write(
+            lambda: checks.restrict(owner, appends, note, since), alone=True, repeatable=True
+        )
 
-    async def unrestrict(self, owner: Owner, at: datetime) -> bool:
-        return await self.write(lambda: checks.unrestrict(owner, at), alone=True)
+    async def unrestrict(self, owner: Owner, at: datetime, by: Caller = LIBRARY) -> bool:
+        note = read_lines.with_ids([ReadNote(at, owner.tenant, owner, by.name, "unrestrict", by.surface)])
+        return await self.write(lambda: checks.unrestrict(owner, note), alone=True)
+
+    async def adopt_restrictions(self, rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]) -> None:
+        await self.write(lambda: checks.adopt_restrictions(rows, lines), alone=True, repeatable=True)
 
     async def restriction(self, owner: Owner) -> Restriction | None:
         return await self.read(lambda: checks.restriction(owner))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, MemorandaError
+from memoranda.storage.export import DIGEST
 
 
 async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
@@ -64,3 +66,37 @@ def check_head(text: object) -> dict[str, Any]:
             "that was made without --masked (masked=True)"
         )
     return head
+
+
+@dataclass(slots=True)
+class OwnerPart:
+    """The lines of an export about one owner, read so far."""
+
+    number: int
+    lines: list[dict[str, Any]]
+    #: The number of each line in the file.
+    numbers: list[int]
+    #: The digest of each line; None if it has none.
+    digests: list[str | None]
+    #: A line of it could not be read, and was reported: nothing of this owner is taken in.
+    refused: bool = False
+
+    def add(self, number: int, line: dict[str, Any]) -> None:
+        """Add a line of the export."""
+        if not self.refused:
+            digest = line.pop(DIGEST, None)
+            self.digests.append(digest if isinstance(digest, str) else None)
+            self.lines.append(line)
+            self.numbers.append(number)
+
+    def refuse(self) -> None:
+        """Skip this owner, and free the lines that were read."""
+        self.refused = True
+        self.lines.clear()
+        self.numbers.clear()
+        self.digests.clear()
+
+    def fault(self, exc: MemorandaError) -> tuple[int, str]:
+        """Return the number of the faulty line in the export, and what is wrong with it."""
+        item = exc.item if isinstance(exc, InvalidInput) and exc.item is not None else 0
+        return self.numbers[item], str(exc).removeprefix(f"line {item + 1}: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoranda.book.input import as_owner
 from memoranda.book.services import Services
 from memoranda.errors import InvalidInput
-from memoranda.model.beside.service_records import Appends, Restriction
+from memoranda.model.beside.service_records import CALLER, Appends, Restriction
 from memoranda.model.records import Owner
 
 
@@ -18,17 +18,19 @@ class Restricting:
         """Restrict the processing of an owner's data; a second call changes only ``appends``.
 
         Only the owner's own view still reads it; export, undo of hiding and erasure stay possible. New content is refused
-        with ``Restricted``, or stored unread with ``appends="keep_unread"``. The restriction survives an erasure.
+        with ``Restricted``, or stored unread with ``appends="keep_unread"``. The restriction survives an erasure,
+        and moves with an export. ``admin.reads`` lists who restricted whom, and when.
         """
         services = self._services
         return await services.engine.restrict(
-            as_owner(owner, services.tenant), _as_appends(appends), services.door.clock()
+            as_owner(owner, services.tenant), _as_appends(appends), services.door.clock(), CALLER.get()
         )
 
     async def unrestrict(self, owner: str | Owner) -> bool:
         """Lift the restriction of an owner; False if there is none."""
         services = self._services
-        return await services.engine.unrestrict(as_owner(owner, services.tenant), services.door.clock())
+        party = as_owner(owner, services.tenant)
+        return await services.engine.unrestrict(party, services.door.clock(), CALLER.get())
 
     async def restriction(self, owner: str | Owner) -> Restriction | None:
         """Return the restriction of an owner; None if there is none."""

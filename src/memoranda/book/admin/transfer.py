@@ -14,6 +14,7 @@ from memoranda.book.admin.export_lines import (
     FOR_READING,
     FORMAT,
     FORMAT_VERSION,
+    OwnerPart,
     check_head,
     each_line,
     parsed_line,
@@ -23,7 +24,8 @@ from memoranda.book.admin.pending_threads import make_due
 from memoranda.book.forming_jobs import Forming
 from memoranda.door import Door, pack_terms
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
-from memoranda.model.book_rows import EntryPiece, OwnerPieces, Piece, PieceKind, StonePiece
+from memoranda.model.beside.service_records import CALLER, RESTRICTING, Restriction
+from memoranda.model.book_rows import EntryPiece, OwnerPieces, Piece, PieceKind, ReadPiece, StonePiece
 from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
 from memoranda.model.query import Progress
@@ -55,40 +57,6 @@ class ImportReport:
     errors: list[tuple[int, str]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Part:
-    """The lines of an export about one owner, read so far."""
-
-    number: int
-    lines: list[dict[str, Any]]
-    #: The number of each line in the file.
-    numbers: list[int]
-    #: The digest of each line; None if it has none.
-    digests: list[str | None]
-    #: A line of it could not be read, and was reported: nothing of this owner is taken in.
-    refused: bool = False
-
-    def add(self, number: int, line: dict[str, Any]) -> None:
-        """Add a line of the export."""
-        if not self.refused:
-            digest = line.pop(export_format.DIGEST, None)
-            self.digests.append(digest if isinstance(digest, str) else None)
-            self.lines.append(line)
-            self.numbers.append(number)
-
-    def refuse(self) -> None:
-        """Skip this owner, and free the lines that were read."""
-        self.refused = True
-        self.lines.clear()
-        self.numbers.clear()
-        self.digests.clear()
-
-    def fault(self, exc: MemorandaError) -> tuple[int, str]:
-        """Return the number of the faulty line in the export, and what is wrong with it."""
-        item = exc.item if isinstance(exc, InvalidInput) and exc.item is not None else 0
-        return self.numbers[item], str(exc).removeprefix(f"line {item + 1}: ")
-
-
 class Transfer:
     """Exports and imports of one book."""
 
@@ -117,7 +85,9 @@ class Transfer:
             whole = await self._engine.owner_pieces(party) if found is None else found.own
             if whole is not None:
                 exported += 1
-                for line in self._part_lines(whole, secret, private=owner is None, masked=masked):
+                # Read last: what an owner had before a restriction goes with it.
+                limit = await self._engine.restriction(party) if found is None else found.restriction
+                for line in self._part_lines(whole, limit, secret, private=owner is None, masked=masked):
                     yield line
             if found is not None:
                 showing = masked_record if masked else export_format.unchanged
@@ -125,14 +95,22 @@ class Transfer:
                     yield json.dumps(about, ensure_ascii=False)
         yield json.dumps({"line": "last", "owners": exported})
 
-    def _part_lines(self, whole: OwnerPieces, secret: bytes, *, private: bool, masked: bool) -> Iterator[str]:
+    def _part_lines(
+        self,
+        whole: OwnerPieces,
+        restriction: Restriction | None,
+        secret: bytes,
+        *,
+        private: bool,
+        masked: bool,
+    ) -> Iterator[str]:
         """Yield the lines of one owner's part; those of an export that can be imported have digests."""
         if masked:
-            for line in export_format.owner_lines(whole, private=False, showing=masked_record):
+            for line in export_format.owner_lines(whole, restriction, private=False, showing=masked_record):
                 yield json.dumps(line, ensure_ascii=False)
             return
         era = str(UUID(bytes=whole.frame.era))
-        for line in export_format.owner_lines(whole, private=private):
+        for line in export_format.owner_lines(whole, restriction, private=private):
             digest = export_format.line_digest(secret, era, json.loads(json.dumps(line)))
             yield json.dumps({**line, export_format.DIGEST: digest}, ensure_ascii=False)
 
@@ -150,9 +128,19 @@ class Transfer:
                         export_format.EndedEra(UUID(bytes=era), frame.digest, frame.erased_at, operations)
                     )
         stones = [piece async for piece in self._pieces(PieceKind.STONE, b"")]
+        restricting = [
+            line
+            async for line in self._pieces(PieceKind.READ, b"")
+            if isinstance(line, ReadPiece) and line.verb in RESTRICTING and line.tenant == self._tenant
+        ]
+        here = {line.owner for line in restricting}
         secret = (await engine.whereabouts()).secret
         return export_format.BookDump(
-            secret, tuple(ended), tuple(s for s in stones if isinstance(s, StonePiece))
+            secret,
+            tuple(ended),
+            tuple(s for s in stones if isinstance(s, StonePiece)),
+            tuple(row for row in (await engine.book_frame()).restrictions if row[0] in here),
+            tuple(restricting),
         )
 
     async def _pieces(self, kind: PieceKind, era: bytes) -> AsyncIterator[Piece]:
@@ -187,7 +175,7 @@ class _Intake:
         self._engine = engine
         self._door = door
         self._tenant = tenant
-        self._part: _Part | None = None
+        self._part: OwnerPart | None = None
         #: The owners whose parts the file holds, whatever became of them.
         self.owners: set[Owner] = set()
         self._parts = 0
@@ -217,7 +205,7 @@ class _Intake:
             self._leave_unended()
             self._astray = False
             self._parts += 1
-            self._part = _Part(number, [], [], [])
+            self._part = OwnerPart(number, [], [], [])
             self._part.add(number, line)
         elif line["line"] == "last":
             self._leave_unended()
@@ -277,13 +265,15 @@ class _Intake:
             return
         self._book_seen = True
         try:
-            book = export_format.parse_book(line)
+            book = export_format.parse_book(line, self._tenant)
         except InvalidInput as exc:
             refuse_file(f"line {number}: {str(exc).removeprefix('line 1: ')}")
         self._secret = book.secret
-        await self._engine.adopt_book(book.secret, [era.pieces() for era in book.eras], book.tombstones)
+        eras = [era.pieces() for era in book.eras]
+        if await self._engine.adopt_book(book.secret, eras, book.tombstones):
+            await self._engine.adopt_restrictions(book.restrictions, book.restricting)
 
-    async def _owner(self, part: _Part) -> None:
+    async def _owner(self, part: OwnerPart) -> None:
         try:
             line = export_format.parse_owner_line(part.lines[0])
             # The tenant's own records follow the tenant's name.
@@ -296,6 +286,10 @@ class _Intake:
             secret = (await self._engine.whereabouts()).secret
             if self._is_changed(part, str(dump.era), secret):
                 return
+            if line.restriction is not None:
+                # First, so that at no moment anything of the owner can be read.
+                since, now = line.restriction.at, self._door.clock()
+                await self._engine.restrict(owner, line.restriction.appends, now, CALLER.get(), since)
             if not await self._adopt(dump, secret):
                 await self._merge(dump, part)
             self.report.owners += 1
@@ -306,7 +300,7 @@ class _Intake:
             named = f"{part.lines[0].get('kind')} {part.lines[0].get('id')}"
             self._error(number, f"owner {named:.80}: {reason}")
 
-    def _is_changed(self, part: _Part, era: str, own: bytes) -> bool:
+    def _is_changed(self, part: OwnerPart, era: str, own: bytes) -> bool:
         """Report each line that was changed after the export; if the file's key is not known, report that instead."""
         secret = next(
             (key for key in (self._secret, own) if key and export_format.key_name(key) == self._key), None
@@ -343,7 +337,7 @@ class _Intake:
         self.report.records.update(dump.counts())
         return True
 
-    async def _merge(self, dump: export_format.OwnerDump, part: _Part) -> None:
+    async def _merge(self, dump: export_format.OwnerDump, part: OwnerPart) -> None:
         """Import the owner's records that this book does not have, one by one."""
         owner = dump.owner
         found = sorted((each for each in dump.versions if each.current), key=_place)
@@ -360,7 +354,7 @@ class _Intake:
                     await self._import_alone(owner, dump.era, each, part)
 
     async def _import_alone(
-        self, owner: Owner, era: UUID, each: export_format.DumpedVersion, part: _Part
+        self, owner: Owner, era: UUID, each: export_format.DumpedVersion, part: OwnerPart
     ) -> None:
         try:
             await self._import(owner, era, [each])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memoranda.engines.inmemory.tables import Answers, Session, Writes
+from memoranda.model.beside.service_records import RESTRICTING
 from memoranda.model.book_rows import KeyUseRow, ReadPiece, RestrictionRow
 from memoranda.storage import service_questions as s
 
@@ -51,8 +52,8 @@ def _put_reads(on: Session, write: s.PutReads) -> None:
 
 
 def _drop_reads(on: Session, write: s.DropReads) -> None:
-    old = [p.key for p in on.tables.reads.values() if p.tenant == write.tenant and p.at < write.before]
-    for key in old:
+    reads = (p for p in on.tables.reads.values() if p.tenant == write.tenant and p.verb not in RESTRICTING)
+    for key in [p.key for p in reads if p.at < write.before]:
         del on.tables.reads[key]
 
 

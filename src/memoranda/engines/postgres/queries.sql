@@ -1068,4 +1068,4 @@ INSERT INTO read_audit (at, id, tenant, owner, principal, verb, surface)
 SELECT * FROM unnest(?::bigint[], ?::bytea[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[]) ON CONFLICT DO NOTHING
 
 -- name: drop_reads
-DELETE FROM read_audit WHERE at < ? AND tenant = ?
+DELETE FROM read_audit WHERE at < ? AND tenant = ? AND verb NOT IN ('restrict', 'unrestrict')

@@ -799,4 +799,4 @@ SELECT at, id, tenant, owner, principal, verb, surface FROM read_audit WHERE (at
 INSERT INTO read_audit (at, id, tenant, owner, principal, verb, surface) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: drop_reads
-DELETE FROM read_audit WHERE at < ? AND tenant = ?
+DELETE FROM read_audit WHERE at < ? AND tenant = ? AND verb NOT IN ('restrict', 'unrestrict')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,6 +15,21 @@ from memoranda.model.records import Owner
 SELF = "the person"
 #: The name that is noted of programs on the book's own machine.
 LOCAL = "local"
+#: Verbs whose lines stay for good, among lines about reads that are deleted by age.
+RESTRICTING = ("restrict", "unrestrict")
+
+
+class Caller(NamedTuple):
+    """A caller of the book's verbs: a name, and the surface of the call."""
+
+    name: str
+    surface: str
+
+
+#: A program that holds the book itself.
+LIBRARY = Caller(LOCAL, "library")
+#: The caller that lines about restrictions name; a guard sets it for its principal.
+CALLER: ContextVar[Caller] = ContextVar("caller", default=LIBRARY)
 
 
 class Appends(StrEnum):

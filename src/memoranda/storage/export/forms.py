@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from memoranda.model.beside.service_records import Appends
 from memoranda.model.ledger import AGED, IGNORED, OPERATION, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.records import OwnerKind, RecordType
 from memoranda.model.values import SIZE, Document, Moment, Name, Text, Value, micros
@@ -85,14 +86,22 @@ _Told = Annotated[
 _Left = tuple[_Count, Annotated[str, AfterValidator(_known_reason)], UUID | None, Text | None]
 
 
+class RestrictionPart(Value):
+    """The restriction of an owner whose processing is restricted."""
+
+    at: Moment
+    appends: Appends
+
+
 class OwnerLine(Value):
-    """The first line of an owner's part in an export."""
+    """The first line of an owner's part in an export; a restriction stands here, before all records."""
 
     line: Literal["owner"]
     tenant: Name
     kind: OwnerKind
     id: Name
     era: UUID
+    restriction: RestrictionPart | None = None
 
 
 class _EntryBody(Value):
@@ -165,3 +174,5 @@ class BookLine(Value):
     secret: Annotated[bytes, _of_hex(SECRET_SIZE)]
     erased_eras: tuple[tuple[_Digest, _Digest, _Micros, tuple[tuple[_Digest, _Digest], ...]], ...]
     tombstones: tuple[tuple[_Digest, _Micros], ...]
+    restrictions: tuple[tuple[_Digest, _Micros, Appends], ...]
+    restricting: tuple[tuple[_Micros, UUID, _Digest, Text, Literal["restrict", "unrestrict"], Name], ...]

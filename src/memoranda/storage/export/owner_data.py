@@ -14,7 +14,9 @@ from memoranda.model.book_rows import (
     EntryPiece,
     Frame,
     OwnerPieces,
+    ReadPiece,
     RecordPiece,
+    RestrictionRow,
     ShelfPiece,
     StonePiece,
     VersionPiece,
@@ -240,3 +242,6 @@ class BookDump(NamedTuple):
     eras: tuple[EndedEra, ...]
     #: Keyed digests of records that were erased one by one, each with its moment in microseconds.
     tombstones: tuple[StonePiece, ...]
+    #: By digest, so that also owners without records stay restricted; and the lines about who restricted them.
+    restrictions: tuple[RestrictionRow, ...]
+    restricting: tuple[ReadPiece, ...]

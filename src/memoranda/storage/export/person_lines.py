@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from memoranda.model.beside.person_rows import AboutOwner, Holding
+from memoranda.model.beside.service_records import RESTRICTING
 from memoranda.model.book_rows import OwnerPieces
 from memoranda.model.ledger import Entry, Verb
-from memoranda.storage.export.write import Showing, portable
+from memoranda.storage.export.write import Showing, portable, restriction_part
 from memoranda.storage.rows import entry_of, owner_of
 
 #: The kind of these lines; ``what`` says more.
@@ -18,7 +19,7 @@ _ERASING = {Verb.ERASE: "erased", Verb.AGE: "left_by_age", Verb.REDACT: "lost_wo
 
 
 def about_lines(found: AboutOwner, showing: Showing) -> Iterator[dict[str, Any]]:
-    """Yield the lines about an owner: records of others, restriction, reads, usage of models, and erasures."""
+    """Yield the lines about an owner: records of others, restriction and who restricted and lifted it, reads, usage of models, and erasures."""
     for what, line in _lines(found, showing):
         yield {"line": ABOUT, "what": what, **line}
 
@@ -28,11 +29,11 @@ def _lines(found: AboutOwner, showing: Showing) -> Iterator[tuple[str, dict[str,
         used = found.key_uses.get(one.record.id)
         yield "held", _held(one, showing) | ({} if used is None else {"used_at": used.isoformat()})
     if found.restriction is not None:
-        restriction = found.restriction
-        yield "restriction", {"at": restriction.at.isoformat(), "appends": restriction.appends.value}
+        yield "restriction", restriction_part(found.restriction)
     for read in found.reads:
         names = {"by": read.principal or None, "verb": read.verb, "surface": read.surface}
-        yield "read", {"at": read.at.isoformat(), **names}
+        what = "restricting" if read.verb in RESTRICTING else "read"
+        yield what, {"at": read.at.isoformat(), **names}
     for spent in found.spent:
         yield "usage", spent.model_dump(mode="json", exclude={"tenant", "owner"})
     for at in found.erased:

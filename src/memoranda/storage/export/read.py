@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.errors import InvalidInput
-from memoranda.model.book_rows import StonePiece
+from memoranda.model.book_rows import ReadPiece, StonePiece
 from memoranda.model.ledger import OPERATION, Entry, Line, Verb
 from memoranda.model.messages import Message
 from memoranda.model.passages import Use
@@ -32,8 +32,8 @@ def parse_owner_line(line: Mapping[str, Any]) -> OwnerLine:
     return _read(OwnerLine, line, 0)
 
 
-def parse_book(line: Mapping[str, Any]) -> BookDump:
-    """Parse the line with the data that belong to no owner; raise InvalidInput if it is faulty."""
+def parse_book(line: Mapping[str, Any], tenant: str) -> BookDump:
+    """Parse the line with the data that belong to no owner, for a tenant; raise InvalidInput if it is faulty."""
     read = _read(BookLine, line, 0)
     eras = tuple(EndedEra(UUID(bytes=era), digest, at, ids) for era, digest, at, ids in read.erased_eras)
     operations = [id for each in eras for id, _ in each.operations]
@@ -42,10 +42,20 @@ def parse_book(line: Mapping[str, Any]) -> BookDump:
         ("erased_eras", [each.era for each in eras]),
         ("erased_eras", operations),
         ("tombstones", stones),
+        ("restrictions", [digest for digest, _, _ in read.restrictions]),
     ):
         if len(set(digests)) < len(digests):
             raise broken(0, f"{name}: one of them is given twice", name)
-    return BookDump(read.secret, eras, tuple(StonePiece(*stone) for stone in read.tombstones))
+    return BookDump(
+        read.secret,
+        eras,
+        tuple(StonePiece(*stone) for stone in read.tombstones),
+        tuple((digest, at, appends.value) for digest, at, appends in read.restrictions),
+        tuple(
+            ReadPiece(at, id.bytes, tenant, owner, who, verb, surface)
+            for at, id, owner, who, verb, surface in read.restricting
+        ),
+    )
 
 
 def parse(owner: Owner, lines: Sequence[Mapping[str, Any]]) -> OwnerDump:

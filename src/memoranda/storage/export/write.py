@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import Corrupt
+from memoranda.model.beside.service_records import Restriction
 from memoranda.model.book_rows import OwnerPieces, RecordPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
@@ -32,14 +33,18 @@ Showing = Callable[[Record], Record]
 
 
 def owner_lines(
-    whole: OwnerPieces, *, private: bool, showing: Showing | None = None
+    whole: OwnerPieces,
+    restriction: Restriction | None = None,
+    *,
+    private: bool,
+    showing: Showing | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of an owner's part in an export; the last one counts the others by kind.
 
     With ``private`` they hold the digests of operations, which only a book with the same key understands.
     """
     counts: Counter[str] = Counter()
-    for line in _owner_lines(whole, private, showing or unchanged):
+    for line in _owner_lines(whole, restriction, private, showing or unchanged):
         counts[line["line"]] += 1
         yield line
     yield {"line": "end", "counts": dict(sorted(counts.items()))}
@@ -50,12 +55,15 @@ def unchanged(record: Record) -> Record:
     return record
 
 
-def _owner_lines(whole: OwnerPieces, private: bool, showing: Showing) -> Iterator[dict[str, Any]]:
+def _owner_lines(
+    whole: OwnerPieces, restriction: Restriction | None, private: bool, showing: Showing
+) -> Iterator[dict[str, Any]]:
     frame = whole.frame
     assert frame.names is not None
     owner, era = owner_of(*frame.names), UUID(bytes=frame.era)
     tenant, kind, id = frame.names
-    yield {"line": "owner", "tenant": tenant, "kind": kind, "id": id, "era": str(era)}
+    told = {} if restriction is None else {"restriction": restriction_part(restriction)}
+    yield {"line": "owner", "tenant": tenant, "kind": kind, "id": id, "era": str(era), **told}
     damaged = {version for piece in whole.records for version in _unreadable(piece, owner)}
     gone = {record for record, version in damaged if version is None}
     for record, version in sorted(damaged, key=str):
@@ -167,6 +175,11 @@ def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
     return line
 
 
+def restriction_part(restriction: Restriction) -> dict[str, str]:
+    """Return a restriction as a JSON-ready object for a line of an export."""
+    return {"at": restriction.at.isoformat(), "appends": restriction.appends.value}
+
+
 def book_line(book: BookDump) -> dict[str, Any]:
     """Return the export line with the data that belong to no owner."""
     return {
@@ -182,6 +195,11 @@ def book_line(book: BookDump) -> dict[str, Any]:
             for each in book.eras
         ],
         "tombstones": [[digest.hex(), at] for digest, at in book.tombstones],
+        "restrictions": [[digest.hex(), at, appends] for digest, at, appends in book.restrictions],
+        "restricting": [
+            [line.at, line.id.hex(), line.owner.hex(), line.principal, line.verb, line.surface]
+            for line in book.restricting
+        ],
     }
 
 

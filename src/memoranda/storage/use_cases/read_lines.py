@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
-from memoranda.model.beside.service_records import ReadLine, ReadLines, ReadNote
+from memoranda.model.beside.service_records import RESTRICTING, ReadLine, ReadLines, ReadNote
 from memoranda.model.book_rows import ReadPiece
 from memoranda.model.records import Owner
 from memoranda.model.values import micros, moment, new_id, owner_digest
@@ -86,12 +86,12 @@ def _line_of(piece: ReadPiece) -> ReadLine:
 
 
 def drop_reads(tenant: str, before: datetime) -> Deciding[int]:
-    """Delete a tenant's lines about reads from before a moment; returns how many there are."""
+    """Delete a tenant's lines about reads from before a moment, but none about restrictions; returns how many there are."""
     found = 0
     start, until = (0, b""), micros(before)
     while page := (yield from ask(ReadPieces(tenant, None, *start, 1000))):
         old = [piece for piece in page if piece.at < until]
-        found += len(old)
+        found += sum(piece.verb not in RESTRICTING for piece in old)
         start = (page[-1].at, page[-1].id)
         if len(old) < len(page):
             break

@@ -8,21 +8,25 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda.errors import Restricted
-from memoranda.model.beside.service_records import Appends, Restriction
-from memoranda.model.changes import Batch, Hide, JobState, RevokeKey
+from memoranda.model.beside.service_records import Appends, ReadNote, Restriction
+from memoranda.model.book_rows import ReadPiece, RestrictionRow
+from memoranda.model.changes import Batch, Change, Hide, Import, JobState, RevokeKey, SetThread
 from memoranda.model.ledger import Target
 from memoranda.model.records import WITH_EXPIRED, Owner
 from memoranda.model.values import micros, moment, owner_digest
 from memoranda.model.vectors import embed_job
 from memoranda.storage.questions import FindOwner, Secret
-from memoranda.storage.service_questions import LiftRestriction, PutRestrictions, RestrictionRows
+from memoranda.storage.service_questions import LiftRestriction, PutReads, PutRestrictions, RestrictionRows
 from memoranda.storage.upkeep_questions import JobAt, OwnJobs, Sets
 from memoranda.storage.use_case import Deciding, OwnerBase, ask
 from memoranda.storage.use_cases.jobs import given_back
+from memoranda.storage.use_cases.read_lines import note_reads
 from memoranda.storage.writes import PutJob
 
 #: Changes that are made also while processing is restricted: what is forgotten first disappears, and a key can be withdrawn.
 _ALWAYS = (Hide, RevokeKey)
+#: The line about a restriction, with its id.
+Noted = Sequence[tuple[UUID, ReadNote]]
 
 
 def restriction(owner: Owner) -> Deciding[Restriction | None]:
@@ -43,45 +47,65 @@ def _restriction_of(row: Sequence[object]) -> Restriction:
     return Restriction(moment(at), Appends.stored(str(mode)) or Appends.REFUSE)  # type: ignore[arg-type] # as stored
 
 
-def restrict(owner: Owner, appends: Appends, at: datetime) -> Deciding[Restriction]:
-    """Restrict the processing of an owner's data, and take leases away from the owner's jobs; the first moment stays."""
+def restrict(owner: Owner, appends: Appends, note: Noted, since: datetime | None) -> Deciding[Restriction]:
+    """Restrict the processing of an owner's data, and take leases away from the owner's jobs; the first moment stays.
+
+    ``since``: it comes with an import, which changes no restriction that is here.
+    """
     base = yield from ask(FindOwner(owner))
     before = yield from restriction(owner)
-    since = at if before is None else before.at
-    yield PutRestrictions([(owner_digest(base.secret, owner.parts), micros(since), appends.value)])
+    if before is not None and since is not None:
+        return before
+    made = Restriction((since or note[0][1].at) if before is None else before.at, appends)
+    yield PutRestrictions([(owner_digest(base.secret, owner.parts), micros(made.at), appends.value)])
+    yield from note_reads(note)
     if base.era is not None:
         for id in (yield from ask(OwnJobs())):
             row = yield from ask(JobAt(UUID(bytes=id)))
             if row is not None and row.piece.state == JobState.LEASED:
                 # The worker finds that it lost the lease, so that the job is there when the restriction is lifted.
                 yield given_back(row)
-    return Restriction(since, appends)
+    return made
 
 
-def unrestrict(owner: Owner, at: datetime) -> Deciding[bool]:
+def unrestrict(owner: Owner, note: Noted) -> Deciding[bool]:
     """Lift the restriction of an owner; False if there is none. Vectors that are missing are made again."""
     if (yield from restriction(owner)) is None:
         return False
     secret = yield from ask(Secret())
     yield LiftRestriction(owner_digest(secret, owner.parts))
+    yield from note_reads(note)
     for found in (yield from ask(Sets())):
-        yield PutJob(None, embed_job(found.set.name), at)
+        yield PutJob(None, embed_job(found.set.name), note[0][1].at)
     return True
+
+
+def adopt_restrictions(rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]) -> Deciding[None]:
+    """Add restrictions of another book, and the lines about them; those that are here stay."""
+    here = {row[0] for row in (yield from ask(RestrictionRows(None)))}
+    yield PutRestrictions([row for row in rows if row[0] not in here])
+    yield PutReads(lines)
 
 
 def while_restricted(base: OwnerBase, batch: Batch) -> Batch:
     """Return the batch as it may be stored; raise ``Restricted`` if the owner's processing is restricted and it may not.
 
-    What is kept unread evicts no memory: at a limit it is refused.
+    What is kept unread evicts no memory: at a limit it is refused. An import is kept unread, with its waiting jobs.
     """
     if base.restricted is None or all(isinstance(change, _ALWAYS) for change in batch.changes):
         return batch
-    if base.restricted is Appends.KEEP_UNREAD and batch.actor.kind != "system":
+    kept = base.restricted is Appends.KEEP_UNREAD and batch.actor.kind != "system"
+    if kept or all(map(_is_brought, batch.changes)):
         return replace(batch, limits=batch.limits.model_copy(update={"at_capacity": "reject"}))
     raise Restricted(
         "owner: the processing of this owner's data is restricted, and nothing new is stored; "
         "export and forget are possible, and unrestrict lifts it"
     )
+
+
+def _is_brought(change: Change) -> bool:
+    """True if a change is part of an import: a record that was stored elsewhere, or a thread that only gets a job."""
+    return isinstance(change, Import) or (isinstance(change, SetThread) and not change.fields)
 
 
 def is_left_alone(base: OwnerBase, target: Target) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
 from memoranda.errors import InvalidInput, LimitReached, Restricted
-from memoranda.model.beside.service_records import Appends, ReadNote, Restriction
-from memoranda.model.book_rows import Arrival, PieceKind
-from memoranda.model.changes import Hide
+from memoranda.model.beside.service_records import Appends, Caller, ReadNote, Restriction
+from memoranda.model.book_rows import Arrival, PieceKind, ReadPiece
+from memoranda.model.changes import Hide, Import
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.memories import HELD
 from memoranda.model.passages import Use
@@ -17,7 +19,19 @@ from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, WITH_EXPIRED, Limits, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, AT_A, BEN, SMALL, START, Pen, vectors_of
+from memoranda.testing.builders import (
+    ANN,
+    AT_A,
+    BEN,
+    SMALL,
+    START,
+    Pen,
+    a_memory,
+    adopted,
+    exported,
+    packed,
+    vectors_of,
+)
 from memoranda.testing.conformance.background.job_waits import leased, put
 from memoranda.testing.suite import Suite
 
@@ -163,6 +177,57 @@ class RestrictionSuite(Suite):
         assert (await leased(pen)).key == "x"
         assert [record.owner for record in await engine.lacking(SMALL, 5)] == [ANN]
         assert any(each.kind == "embed" for each in await engine.jobs(None, 10))
+
+    async def test_who_restricted_and_lifted_it_is_listed_for_good(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        await pen.remember("likes tea")
+        later = START + timedelta(seconds=1)
+        await engine.restrict(ANN, Appends.REFUSE, START, Caller("the desk", "rest"))
+        await engine.unrestrict(ANN, later)
+        assert not await engine.unrestrict(ANN, later)
+        await pen.erase_all()
+        assert await engine.drop_reads("default", later + timedelta(days=1)) == 0
+        lines = (await engine.reads("default", ANN)).lines
+        assert [(line.at, line.principal, line.verb, line.surface) for line in lines] == [
+            (START, "the desk", "restrict", "rest"),
+            (later, "local", "unrestrict", "library"),
+        ]
+        assert [line.id for line in (await engine.about_owner(ANN)).reads] == [line.id for line in lines]
+        assert (await engine.reads("default", BEN)).lines == ()
+
+    async def test_an_import_restricts_before_its_first_record_and_changes_no_restriction(
+        self, engine: Engine, another: Engine
+    ) -> None:
+        pen, there, day = Pen(engine), Pen(another), timedelta(days=1)
+        tea = await pen.remember("likes tea", audience=EVERYONE)
+        lines = await exported(engine, ANN, private=True)
+        await another.restrict(ANN, Appends.REFUSE, START + day, since=START)
+        await adopted(another, ANN, lines)
+        other = a_memory(ANN, "likes rum", audience=EVERYONE)
+        assert (await there.write(Import(other, packed("likes rum")))).items[0].id == other.id
+        assert {one.id for one in await there.scan()} == {tea, other.id} and await there.scan(View()) == []
+        # What the book says of itself is never overwritten by a file.
+        kept = await another.restrict(ANN, Appends.KEEP_UNREAD, START + 2 * day, since=START + day)
+        assert kept == Restriction(START, Appends.REFUSE) == await another.restriction(ANN)
+        assert [line.at for line in (await another.reads("default", ANN)).lines] == [START + day]
+
+    async def test_restrictions_of_owners_without_records_come_with_a_whole_book(
+        self, engine: Engine, another: Engine
+    ) -> None:
+        await engine.restrict(ANN, Appends.KEEP_UNREAD, START)
+        await engine.restrict(BEN, Appends.REFUSE, START)
+        secret, later = (await engine.whereabouts()).secret, START + timedelta(days=1)
+        assert await another.adopt_book(secret, [], [])
+        await another.restrict(BEN, Appends.KEEP_UNREAD, later)
+        rows = (await engine.book_frame()).restrictions
+        told = cast(Sequence[ReadPiece], await engine.pieces(PieceKind.READ, b"", b"", 10))
+        for _ in range(2):
+            await another.adopt_restrictions(rows, told)
+        assert await another.restrictions([ANN, BEN]) == [
+            Restriction(START, Appends.KEEP_UNREAD),
+            Restriction(later, Appends.KEEP_UNREAD),
+        ]
+        assert [line.at for line in (await another.reads("default", BEN)).lines] == [START, later]
 
     async def test_rows_beside_the_owners_travel_with_a_copy(self, engine: Engine, another: Engine) -> None:
         key = new_id()
