@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from pydantic import BaseModel
 
 import memoranda
 from memoranda.errors import InvalidInput
@@ -51,6 +54,38 @@ async def test_a_document_that_does_not_fit_is_refused_whole(book: memoranda.Boo
     with pytest.raises(InvalidInput):
         await book.profile.put("ann", body, agent="guide")  # type: ignore[arg-type]
     assert await book.profile.get("ann", agent="guide") == {"home": "Rome"}
+
+
+class Known(BaseModel):
+    """What a model may answer about a person."""
+
+    home: str | None = None
+    interests: list[str] = []
+
+
+async def test_of_an_object_only_the_fields_that_were_set_are_written(book: memoranda.Book) -> None:
+    await book.profile.put("ann", Known(home="Rome"), agent="guide")
+    assert await book.profile.get("ann", agent="guide") == {"home": "Rome"}
+    await book.profile.patch("ann", Known(interests=["tea"]), agent="guide")
+    assert await book.profile.get("ann", agent="guide") == {"home": "Rome", "interests": ["tea"]}
+
+
+@pytest.mark.parametrize(
+    "empty", [{}, Known(), Known(home=None), {"home": "", "interests": [], "facts": {"a": None}}]
+)
+async def test_an_empty_answer_of_a_model_empties_no_profile(book: memoranda.Book, empty: Any) -> None:
+    await book.profile.put("ann", empty, schema="Open", agent="guide")
+    await book.profile.put("ann", {"home": "Rome", "dogs": 0}, schema="Open", agent="guide")
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match=r"patch.*replace_all=True"):
+            await book.profile.put("ann", empty, schema="Open", agent="guide")
+        assert await book.profile.get("ann", "Open", agent="guide") == {"home": "Rome", "dogs": 0}
+    await book.profile.put("ann", empty, schema="Open", agent="guide", replace_all=True)
+    left = await book.profile.get("ann", "Open", agent="guide")
+    assert not left.get("home") and "dogs" not in left
+    await book.profile.put("ann", {"dogs": 0}, schema="Open", agent="guide")
+    with pytest.raises(InvalidInput, match="replace_all"):
+        await book.profile.put("ann", {}, schema="Open", agent="guide")
 
 
 async def test_a_document_that_fits_its_schema_no_more_is_read_and_reported(book: memoranda.Book) -> None:

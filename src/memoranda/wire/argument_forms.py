@@ -85,6 +85,8 @@ FORMS: dict[str, Any] = {
     "Literal['owner'] | None": Literal["owner"] | None,
     "Mapping[UUID, int] | None": dict[UUID, _Int] | None,
     "Mapping[str, Any]": Json,
+    "Mapping[str, Any] | BaseModel": Json,
+    "Mapping[str, Any] | BaseModel | None": Json | None,
     "Mapping[str, Any] | None": Json | None,
     "Mapping[str, Sequence[UUID | str]]": dict[str, _Names],
     "Mapping[str, Sequence[UUID | str]] | None": dict[str, _Names] | None,

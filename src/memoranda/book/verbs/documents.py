@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from memoranda.book.context_requests import check_context_settings
 from memoranda.book.input import (
@@ -115,7 +115,7 @@ class Profiles(RecordVerbs):
     async def patch(
         self,
         owner: str | Owner,
-        set: Mapping[str, Any] | None = None,
+        set: Mapping[str, Any] | BaseModel | None = None,
         *,
         unset: Sequence[str] = (),
         schema: str = "Profile",
@@ -124,32 +124,40 @@ class Profiles(RecordVerbs):
         **who: Unpack[Who],
     ) -> Receipt:
         """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
-        if set is not None and not isinstance(set, Mapping):
-            raise InvalidInput("set: give a mapping of fields to values", field="set")
+        fields = {} if set is None else _fields_of(set, "set")
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        edit = await self._edit(party, view, dict(set or {}), schema, audience)
+        edit = await self._edit(party, view, fields, schema, audience)
         leaving = as_names(unset, "unset")
-        request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
+        request = ["profile", schema, fields, list(leaving), str(audience)]
         return await self._apply(await self._held(edit, view), leaving, view, request, operation)
 
     async def put(
         self,
         owner: str | Owner,
-        body: Mapping[str, Any],
+        body: Mapping[str, Any] | BaseModel,
         *,
         schema: str = "Profile",
         audience: str | Audience | None = None,
+        replace_all: bool = False,
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Replace a whole document; what the owner puts in their own view is pinned, and only they change it."""
-        if not isinstance(body, Mapping):
-            raise InvalidInput("body: give a mapping of fields to values", field="body")
+        """Replace a whole document; what the owner puts in their own view is pinned, and only they change it.
+
+        Of a Pydantic object only the fields that were set are written. A body without any value is refused where the document
+        has values, unless ``replace_all`` is True: a model that answered nothing empties no profile.
+        """
+        fields, empties = _fields_of(body, "body"), as_flag(replace_all, "replace_all")
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        edit = await self._edit(party, view, dict(body), schema, audience)
+        edit = await self._edit(party, view, fields, schema, audience)
         held = await self._held(edit, view)
+        if not empties and _is_empty(fields) and not _is_empty(held.body):
+            raise InvalidInput(
+                "body: it has no value, and the document has some; set single fields with patch, or pass replace_all=True to empty it",
+                field="body",
+            )
         leaving = tuple(name for name in held.body if name not in edit.body)
-        request = ["put profile", schema, dict(body), str(audience)]
+        request = ["put profile", schema, fields, str(audience)]
         return await self._apply(held, leaving, view, request, operation)
 
     async def bring_over(self, owner: str | Owner | None = None) -> dict[str, int]:
@@ -223,6 +231,20 @@ class Profiles(RecordVerbs):
             raise errors[0]
         changes = held.changes(leaving, self._services.door.limits)
         return await self._services.write(edit.owner, view, changes, request, operation)
+
+
+def _fields_of(given: Mapping[str, Any] | BaseModel, name: str) -> dict[str, Any]:
+    """Return the fields of a document; of a Pydantic object those that were set."""
+    if isinstance(given, BaseModel):
+        return given.model_dump(mode="json", exclude_unset=True)
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name}: give a mapping of fields to values, or a Pydantic object", field=name)
+    return dict(given)
+
+
+def _is_empty(value: Any) -> bool:
+    """True if a value tells nothing: None, an empty text or list, or a mapping of such values."""
+    return all(map(_is_empty, value.values())) if isinstance(value, Mapping) else value in (None, "", [])
 
 
 @spelled_out
