@@ -24,11 +24,11 @@ class Answer(NamedTuple):
 
 
 @asynccontextmanager
-async def listening(book, settings=None, **how):
+async def listening(book, settings=None, *, listen="127.0.0.1", **how):
     """Serve this book on a free port of this machine, and yield the port."""
     told = asyncio.get_running_loop().create_future()
     app = make_app(book, settings or ServiceSettings(), **how)
-    server = server_of(app, "127.0.0.1", 0, lambda address: told.set_result(int(address.rpartition(":")[2])))
+    server = server_of(app, listen, 0, lambda address: told.set_result(int(address.rpartition(":")[2])))
     serving = asyncio.ensure_future(server.serve())
     await asyncio.wait({told, serving}, return_when=asyncio.FIRST_COMPLETED)
     if serving.done():
@@ -41,9 +41,9 @@ async def listening(book, settings=None, **how):
 
 
 @asynccontextmanager
-async def connected(port):
+async def connected(port, host="127.0.0.1"):
     """Yield a reader and a writer of a connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await asyncio.open_connection(host, port)
     try:
         yield reader, writer
     finally:

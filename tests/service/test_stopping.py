@@ -20,9 +20,10 @@ from tests.service.listening import connected, head, read_answer
 CLIENTS = 8
 
 
-async def serving(path, **settings):
+async def serving(path, *, before=(), **settings):
     """Start `memoranda serve` on a free port, and return the process and its port."""
     process = await asyncio.create_subprocess_exec(
+        *before,
         sys.executable,
         "-m",
         "memoranda",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -28,6 +29,15 @@ def _is_no_wildcard(origins: tuple[str, ...]) -> tuple[str, ...]:
     return origins
 
 
+def _are_networks(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        try:
+            ip_network(name)
+        except ValueError:
+            raise ValueError(f"names {name!r}; give an address, or a network such as 10.0.0.0/8") from None
+    return names
+
+
 class ServiceSettings(Value):
     """Settings of the service."""
 
@@ -35,6 +45,15 @@ class ServiceSettings(Value):
     allowed_hosts: tuple[str, ...] = ()
     #: The web pages' origins that may ask it from a browser; none by default.
     cors_origins: Annotated[tuple[str, ...], AfterValidator(_is_no_wildcard)] = ()
+
+    #: How long a client may take to send a request's header, from its first byte; for the first one, from the connection on.
+    header_seconds: float = Field(default=10.0, gt=0, le=3600)
+    #: Open connections; 0, and at most: the soft limit of descriptors less 256, or half of it if that is more.
+    connections: int = Field(default=0, ge=0)
+    #: Open connections of one address; 0 is no limit. Loopback and the proxies have none.
+    connections_per_address: int = Field(default=0, ge=0)
+    #: Addresses, or networks such as 10.0.0.0/8, of proxies before the service.
+    proxies: Annotated[tuple[str, ...], AfterValidator(_are_networks)] = ()
 
     #: The largest body of a request.
     body_bytes: int = Field(default=16_777_216, ge=1024)

@@ -7,10 +7,12 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 import uvicorn
 
+from memoranda.service.connections import Connection, Connections
 from memoranda.service.gate import Gate
 
 #: Seconds that running requests have to end when the service stops.
@@ -68,7 +70,7 @@ def server_of(app: Gate, host: str, port: int, listening: Callable[[str], None])
         app,
         host=host,
         port=port,
-        http="httptools",
+        http=partial(Connection, Connections(app.settings)),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
