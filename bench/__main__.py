@@ -28,6 +28,7 @@ from bench import (
     recalling,
     scaling,
     servers,
+    soak,
     writing,
 )
 from bench.figures import FULL, QUICK, Place, Row, table
@@ -56,9 +57,10 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "scaling": scaling.scaling,
     "items": items.items,
     "service": load.service,
+    "soak": soak.soak,
 }
 #: They take minutes, and run only if they are named.
-LONG = frozenset({"crowd", "items", "large", "scaling", "service"})
+LONG = frozenset({"crowd", "items", "large", "scaling", "service", "soak"})
 
 
 def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:

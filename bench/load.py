@@ -36,9 +36,9 @@ def service(place: Place) -> Iterator[Row]:
     path = place.book("service")
     asyncio.run(_fill(path, place.seed))
     seconds = place.seconds
-    with _running(_serve(path)) as (process, port):
+    with running(serve(path)) as (process, port):
         seen = _asked(port, _CONNECTIONS, seconds, place.seed)
-        memory = _resident(process.pid)
+        memory = resident(process.pid)
     yield from _rows(seen)
     yield Row("  memory of the service", memory / 2**20, "MiB")
     missing, backlog = asyncio.run(_missing(path, seen["acknowledged"]))
@@ -50,7 +50,7 @@ def service(place: Place) -> Iterator[Row]:
         note=f"of {len(seen['acknowledged'])}",
     )
     yield Row("  passages that wait for a vector", backlog, "")
-    with _running([sys.executable, "-m", "bench.bare_endpoint"]) as (_, port):
+    with running([sys.executable, "-m", "bench.bare_endpoint"]) as (_, port):
         bare = _asked(port, _CONNECTIONS, min(seconds, 10.0), place.seed, bare=True)
     yield Row("a bare FastAPI endpoint", bare["served"] / bare["seconds"], "/s", note=_times(bare))
     yield from _overload(path, place, seconds)
@@ -71,7 +71,7 @@ def _rows(seen: dict[str, Any]) -> Iterator[Row]:
 
 
 def _overload(path: Address, place: Place, seconds: float) -> Iterator[Row]:
-    with _running(_serve(path), {"MEMORANDA_SERVICE_MAX_CONCURRENT": str(_AT_ONCE)}) as (_, port):
+    with running(serve(path), {"MEMORANDA_SERVICE_MAX_CONCURRENT": str(_AT_ONCE)}) as (_, port):
         seen = _asked(port, _TIMES * _CONNECTIONS, min(seconds, 20.0), place.seed + 1)
     refused = sum(count for status, count in seen["statuses"].items() if status in ("429", "503"))
     rate = seen["served"] / seen["seconds"]
@@ -119,12 +119,13 @@ async def _names(book: Book, owner: str) -> list[str]:
             return found
 
 
-def _serve(path: Address) -> list[str]:
+def serve(path: Address) -> list[str]:
+    """Return the command that serves a book."""
     return [sys.executable, "-m", "memoranda", "serve", "--json", "--port", "0", "--book", str(path)]
 
 
 @contextmanager
-def _running(
+def running(
     command: list[str], settings: dict[str, str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Run a server until the end; it tells its address as JSON."""
@@ -158,7 +159,7 @@ def _asked(port: int, connections: int, seconds: float, seed: int, *, bare: bool
     return seen
 
 
-def _resident(process: int) -> int:
+def resident(process: int) -> int:
     """Return the bytes of memory that a process has; 0 if the system does not say."""
     status = Path(f"/proc/{process}/statm")
     return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if status.exists() else 0

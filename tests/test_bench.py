@@ -78,7 +78,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in MEASUREMENTS if name != "service"])
+@pytest.mark.parametrize("name", [name for name in MEASUREMENTS if name not in ("service", "soak")])
 def test_a_measurement_prints_each_of_its_rows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(items, "PYTHON", tmp_path / "none")
     said: list[str] = []
@@ -86,6 +86,15 @@ def test_a_measurement_prints_each_of_its_rows(name: str, tmp_path: Path, monkey
     assert all(row.note if row.value is None else row.value > 0 for row in rows)
     assert [part for part in ROWS[name] if part not in said[0]] == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_soak_asks_every_verb_without_an_error_and_watches_the_process(tmp_path: Path):
+    rows = {row.name.strip(): row for row in MEASUREMENTS["soak"](Place(tmp_path, TINY, seconds=4))}
+    assert rows["errors"].value == 0
+    assert not rows["largest write-ahead log"].missed
+    assert all(
+        rows[name].value for name in ("requests, 1 minutes", "memory in minute 1", "descriptors in minute 1")
+    )
 
 
 def test_as_json_it_is_one_object_with_the_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -147,7 +156,7 @@ def test_what_takes_minutes_is_measured_only_where_it_is_named(monkeypatch: pyte
 
     monkeypatch.setattr(bench_main, "measure", measure)
     assert main(["--json"]) == 0
-    long = ("crowd", "items", "large", "scaling", "service")
+    long = ("crowd", "items", "large", "scaling", "service", "soak")
     assert measured == [name for name in MEASUREMENTS if name not in long]
 
 
