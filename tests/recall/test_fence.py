@@ -114,16 +114,13 @@ def test_keys_subjects_speakers_and_fields_cannot_forge_a_label(text: str) -> No
     ]
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [*HOSTILE, *"<>/＜‹〈⟨ \n\t\r\u200b\u200d\u2028", *BLOCKS, "memories", "- [", "system:", "x", "é"]
-        ),
-        max_size=14,
-    ).map("".join)
-)
-def test_no_mixture_of_delimiters_breaks_the_frame(text: str) -> None:
-    stored = f"x{text}"
+PIECES = [*HOSTILE, *"<>/＜‹〈⟨ \n\t\r\u200b\u200d\u2028", *BLOCKS, "memories", "- [", "system:", "x", "é"]
+
+
+# One draw of bytes is an example: drawing each piece by itself takes long on a busy machine.
+@given(st.binary(max_size=14))
+def test_no_mixture_of_delimiters_breaks_the_frame(chosen: bytes) -> None:
+    stored = "x" + "".join(PIECES[one % len(PIECES)] for one in chosen)
     context = Composer(
         Material(memories=[memory(stored), memory("Lives in Lisbon")]), 100_000, None
     ).compose()
@@ -162,6 +159,26 @@ def test_harmless_text_stays_as_it_is(text: str) -> None:
 )
 def test_joiners_that_carry_invisible_text_are_removed(text: str, shown: str) -> None:
     assert fenced(text) == shown
+
+
+#: One or more of each sort: fillers, private use in three planes, noncharacters, unassigned signs, silent controls.
+UNSEEN = (
+    "\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u2065\u3164\uffa0\ufff0\ufff8"
+    "\ue000\uf8ff\U000f0000\U000ffffd\U00100000\U0010fffd\ufdd0\uffff\U0010ffff\U00050000\U000e0fff"
+    "\U0001d159\U00013430\U00016fe4"
+)
+
+
+@pytest.mark.parametrize("sign", [*UNSEEN, UNSEEN], ids=ascii)
+@pytest.mark.parametrize("length", [1, 2, 10_000])
+def test_signs_that_nobody_sees_are_removed_in_runs_of_any_length(sign: str, length: int) -> None:
+    assert fenced(f"tea{sign * length}time") == "teatime"
+
+
+@pytest.mark.parametrize("length", [1, 2, 10_000])
+def test_a_run_of_braille_spaces_is_one_space(length: int) -> None:
+    assert fenced("⠓⠊" + "\u2800" * length + "⠽⠕⠥") == "⠓⠊ ⠽⠕⠥"
+    assert fenced("tea" + "\u2800\ue000\u2800\u3164" * length + "time") == "tea time"
 
 
 def test_a_long_run_of_joiners_costs_little() -> None:

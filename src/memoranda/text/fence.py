@@ -32,12 +32,15 @@ _MARKS: Final = re.compile(
 )
 _INDENT: Final = "\n    "
 
-#: Characters that are removed: controls, marks of direction, fillers, and signs that carry invisible text.
+#: Characters that are removed: controls, marks of direction, fillers, and signs that carry invisible text or have no
+#: meaning of their own (private use, unassigned planes, noncharacters).
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\u202a-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U00040000-\U0010ffff]"
 )
+#: The space of braille, which nobody sees elsewhere.
+_BLANKS: Final = re.compile("\u2800+")
 #: Joiners and variation selectors: scripts and emoji need single ones, and a run of them can carry invisible text.
 _JOINERS: Final = re.compile("[\u200c\u200d\ufe0e\ufe0f]+")
 _JOINER, _SELECTORS, _KEYCAP = "\u200d", ("\ufe0e", "\ufe0f"), "\u20e3"
@@ -89,7 +92,7 @@ def fenced(text: str) -> str:
     """Escape stored text for an entry: further lines are indented, and nothing in it looks like a tag."""
     if text.isascii() and text.isprintable():
         return text.replace("<", _ESCAPED)
-    text = _UNSEEN.sub("", _LINE_ENDS.sub("\n", text))
+    text = _BLANKS.sub(" ", _UNSEEN.sub("", _LINE_ENDS.sub("\n", text)))
     text = _JOINERS.sub(_needed, text)
     text = _OPENING.sub(_ESCAPED, text)
     text = _QUOTES.sub(lambda found: _quoted(found, text), text)
