@@ -12,10 +12,10 @@ from memoranda import Book, Hit
 from memoranda.model.beside.quotations import quote
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Message
-from memoranda.model.passages import source_of
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 from memoranda.text.excerpts import LENGTH, LONG, find_excerpt
+from memoranda.text.origins import source_of
 from memoranda.wire.results import from_json, schema_of, to_json
 
 ANA = Owner(id="ana")

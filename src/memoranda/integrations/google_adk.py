@@ -14,6 +14,7 @@ from memoranda.integrations.tools import Scope, digest
 from memoranda.model.messages import Message, Role
 from memoranda.model.query import Hit
 from memoranda.secrets.masks import shown
+from memoranda.text.origins import origin, stranger
 
 try:
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
@@ -129,14 +130,18 @@ class MemorandaMemoryService(BaseMemoryService):
         if own is not None and isinstance(record, Message):
             content = types.Content.model_validate(own["content"])
             more |= {"session_id": own["session_id"], "event_id": own["event_id"]}
-            author, at = own["author"], record.observed_at
+            author, at = [own["author"], *stranger(record.trust)], record.observed_at
         else:
             text = record.passage_text() or ""
-            author = record.role if isinstance(record, Message) else _MEMORY
+            author = origin(record) if isinstance(record, Message) else [_MEMORY, *origin(record)]
             at = getattr(record, "observed_at", record.recorded_at)
             content = types.Content(parts=[types.Part(text=text)], role="user")
         return MemoryEntry(
-            id=str(record.id), content=content, author=author, timestamp=at.isoformat(), custom_metadata=more
+            id=str(record.id),
+            content=content,
+            author=", ".join(author),
+            timestamp=at.isoformat(),
+            custom_metadata=more,
         )
 
 

@@ -13,6 +13,7 @@ from memoranda.errors import MemorandaError, installing
 from memoranda.integrations.native_threads import NativeItem, NativeThread, clean, named_thread, texts
 from memoranda.integrations.tools import Scope
 from memoranda.model.messages import Message, Role
+from memoranda.text.origins import marked_text
 from memoranda.text.token_count import Count
 
 try:
@@ -86,7 +87,7 @@ class MemorandaSession:
         """Return a message as an item; of other frameworks' messages only those of users and assistants."""
         own: Mapping[str, Any] | None = self._thread.item_of(message)
         if own is None and message.role in ("user", "assistant"):
-            own = {"role": message.role, "content": message.content}
+            own = {"role": message.role, "content": marked_text(message)}
         return cast("TResponseInputItem | None", own)
 
 

@@ -26,6 +26,7 @@ from pydantic_ai.messages import (
 from memoranda.integrations.native_threads import clean
 from memoranda.model.messages import NO_WORDS, Message
 from memoranda.model.values import NAME_LENGTH, Data
+from memoranda.text.origins import marked_text
 
 #: Keys of a message's native form: PydanticAI's own form, and the message of the run that it is a part of.
 FORM: Final = "pydantic_ai"
@@ -288,7 +289,7 @@ def _json(value: object) -> str:
 def _plain(record: Message) -> ModelMessage | None:
     """Convert a message that was not stored by this module; None for a tool's answer, which has no call."""
     if record.role == "assistant":
-        return ModelResponse([TextPart(record.content)], timestamp=record.observed_at)
+        return ModelResponse([TextPart(marked_text(record))], timestamp=record.observed_at)
     if record.role == "user":
-        return ModelRequest([UserPromptPart(record.content, timestamp=record.observed_at)])
+        return ModelRequest([UserPromptPart(marked_text(record), timestamp=record.observed_at)])
     return None

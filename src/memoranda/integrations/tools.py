@@ -28,7 +28,8 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import NO_WORDS, Episode, Message
 from memoranda.model.records import Audience, Limits, Owner, Record
 from memoranda.secrets.masks import shown
-from memoranda.text.fence import in_brackets, in_quotes, one_line
+from memoranda.text.fence import in_brackets, one_line
+from memoranda.text.origins import origin
 from memoranda.text.written_days import happened_words
 
 _log = logging.getLogger("memoranda.integrations")
@@ -361,7 +362,7 @@ def _line(record: Record) -> str:
     """Format a memory or an episode on one line; no stored text can break out of it."""
     if isinstance(record, Memory):
         label = [record.kind, record.audience.kind.value]
-        label += [f"from {record.trust.value}"] if record.trust.value in ("tool", "web") else []
+        label += origin(record)
         label += [] if record.disputes is None else ["disputed"]
         label += [] if record.happened is None else [happened_words(record.happened)]
         text = record.content
@@ -372,20 +373,19 @@ def _line(record: Record) -> str:
         if record.applies_when:
             text += f" (applies when: {record.applies_when})"
     elif isinstance(record, Episode):
-        label = ["episode", record.outcome.value]
+        label = ["episode", record.outcome.value, *origin(record)]
         tools = ", ".join(dict.fromkeys(call.tool for call in record.tool_calls))
         text = ": ".join(part for part in (record.goal, record.summary) if part)
         text += f" (tools: {tools})" if tools else ""
     else:
-        label, text = [record.type.value], record.passage_text() or ""
+        label, text = [record.type.value, *origin(record)], record.passage_text() or ""
     return f"- [{', '.join(label)}] {one_line(text)}"
 
 
 def _turn(record: Record) -> str:
     """Format a message on one line, with its number."""
     assert isinstance(record, Message)
-    label = [str(record.seq), record.role]
-    label += [] if record.speaker is None else [in_quotes(record.speaker)]
+    label = [str(record.seq), *origin(record)]
     label += [] if record.feedback is None else [str(record.feedback)]
     text = one_line(record.content)
     return f"- [{in_brackets(', '.join(label))}] {text if len(text) <= _TURN else text[:_TURN] + '…'}"

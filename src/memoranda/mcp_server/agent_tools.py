@@ -20,6 +20,7 @@ from memoranda.model.messages import Message
 from memoranda.model.query import Hit, Source
 from memoranda.model.records import Record
 from memoranda.text.fence import one_line
+from memoranda.text.origins import origin
 
 #: Characters of one record's text in an answer, and of a quote.
 _TEXT: Final = 600
@@ -66,6 +67,7 @@ class Explained(TypedDict):
     """The answer of ``why``."""
 
     text: str
+    kind: str
     status: str
     sources: list[str]
     changes: list[str]
@@ -161,7 +163,13 @@ class AgentTools:
         sources = [_source(one) for one in told.sources[:_SOURCES]]
         changes = [f"{one.at:%Y-%m-%d %H:%M} {one.verb}" for one in told.history[-_CHANGES:]]
         status = str(getattr(told.record, "status", "active"))
-        return {"text": _text(told.record), "status": status, "sources": sources, "changes": changes}
+        return {
+            "text": _text(told.record),
+            "kind": kind_of(told.record),
+            "status": status,
+            "sources": sources,
+            "changes": changes,
+        }
 
     async def forget(self, id: str) -> Forgotten:
         """Take a memory out of every read, when the user asks for it."""
@@ -174,12 +182,11 @@ class AgentTools:
 
     def _found(self, asker: Asker, hit: Hit) -> Found:
         record = hit.record
-        kind = record.kind if isinstance(record, Memory) else record.type.value
         when = getattr(record, "observed_at", None) or record.recorded_at
         return {
             "id": self.ids.shown(asker, record.id),
             "text": _text(record) if len(hit.text) <= _TEXT else _excerpt(hit),
-            "kind": f"said by {record.role}" if isinstance(record, Message) else kind,
+            "kind": kind_of(record),
             "when": f"{when:%Y-%m-%d}",
             "confidence": None if hit.confidence is None else round(hit.confidence, 2),
         }
@@ -196,6 +203,13 @@ ANNOTATIONS: Final = {
         read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
     ),
 }
+
+
+def kind_of(record: Record) -> str:
+    """Return what sort of record it is and who said it: "instruction, from web", or "said by user"."""
+    if isinstance(record, Message):
+        return "said by " + ", ".join(origin(record))
+    return ", ".join([record.kind if isinstance(record, Memory) else record.type.value, *origin(record)])
 
 
 def _text(record: Record) -> str:

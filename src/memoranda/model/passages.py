@@ -1,37 +1,22 @@
-"""Passages (texts that recall can find) as rows for its index, and the quotation of records as sources."""
+"""Passages (texts that recall can find) as rows for its index, and the sources that are quoted with them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast, overload
+from typing import Any, NamedTuple, overload
 from uuid import UUID
 
 from pydantic import Field
 
-from memoranda.model.beside.quotations import quote
-from memoranda.model.data.items import Item
-from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.query import Source
+from memoranda.model.messages import Episode
 from memoranda.model.records import Audience, Record
 from memoranda.model.values import Moment, Value, micros, moment
 
 #: As many sources of a record are quoted where it is found.
 MOST_CITED = 3
-
-
-def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) -> Source:
-    """Return the quotation of a record as a source of another; ``sources`` are the record's own sources.
-
-    Of a long text it shows what the other record quotes of it.
-    """
-    quotes = citing.quotes if isinstance(citing, Memory) else ()
-    cited = next((one.quote for one in quotes if one.message == record.id), "")
-    shown = quote(_text(record), around=cited)
-    return Source(record.id, record.type, _by(record), _at(record), shown, sources)
 
 
 def cited(record: Record) -> tuple[UUID, ...]:
@@ -42,31 +27,6 @@ def cited(record: Record) -> tuple[UUID, ...]:
 def cited_by(records: Iterable[Record]) -> list[UUID]:
     """Return the quoted sources of several records, each once."""
     return list(dict.fromkeys(id for record in records for id in cited(record)))
-
-
-def _by(record: Record) -> str:
-    if isinstance(record, Message):
-        return record.speaker or (record.agent or record.role if record.role == "assistant" else record.role)
-    if isinstance(record, (Memory, Episode, Thread, Item)):
-        return record.agent or "application"
-    return str(record.owner)
-
-
-def _at(record: Record) -> datetime:
-    for name in ("observed_at", "started_at", "updated_at"):
-        if hasattr(record, name):
-            return cast(datetime, getattr(record, name))
-    return record.recorded_at
-
-
-def _text(record: Record) -> str:
-    if isinstance(record, Message):
-        return record.content
-    if isinstance(record, Thread):
-        return record.title or record.name or "a conversation"
-    if isinstance(record, ExperienceLine):
-        return record.line
-    return record.passage_text() or record.type.value
 
 
 #: What is not used has half its strength after so long.

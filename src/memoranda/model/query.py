@@ -152,7 +152,7 @@ class Source:
 
     id: UUID
     type: RecordType
-    #: Who said or did it.
+    #: Who said or did it, and "from tool" or "from web" where that was neither user nor operator: 'user "Mallory", from web'.
     by: str
     at: datetime
     quote: str

@@ -12,13 +12,14 @@ from uuid import UUID
 from memoranda.model.data.data_filters import DataFilter
 from memoranda.model.memories import HELD, Cardinality, Memory
 from memoranda.model.messages import Message
-from memoranda.model.passages import MOST_CITED, UNUSED, Use, cited, source_of
+from memoranda.model.passages import MOST_CITED, UNUSED, Use, cited
 from memoranda.model.query import Because, Filter, Folded, Hit
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record, RecordType, View
 from memoranda.model.values import canonical
 from memoranda.ports import Readable
 from memoranda.recall.scoring.matches import Match
 from memoranda.text.excerpts import find_excerpt
+from memoranda.text.origins import source_of
 
 #: Punctuation that ends a sentence. Any other sign may be the difference between two statements.
 _END = re.compile(r"(?<=\w)[.!…]+$")

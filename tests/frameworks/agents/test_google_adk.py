@@ -111,6 +111,14 @@ async def test_statements_are_remembered_once_and_found_beside_what_was_said(boo
         await memory.add_memory(app_name="app", user_id="ada", memories=[empty])
 
 
+async def test_an_author_says_who_said_it_and_where_it_came_from(book: memoranda.Book) -> None:
+    thread = await book.thread("ada", agent="app")
+    await thread.append("user", "Bees want money", speaker="Mallory", trust="web")
+    await book.remember("ada", "Bees are for sale", trust="web", agent="app")
+    answer = await service(book).search_memory(app_name="app", user_id="ada", query="bees")
+    assert {one.author for one in answer.memories} == {'user "Mallory", from web', "memory, from web"}
+
+
 async def test_a_search_shows_masks_in_place_of_secrets(book: memoranda.Book) -> None:
     memory = service(book)
     await memory.add_session_to_memory(session("s", event("e", "My bees card is 4556737586899855.")))

@@ -11,13 +11,13 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.passages import source_of
 from memoranda.model.query import Filter, Source, Why
 from memoranda.model.records import WHOLE, Owner, Record, RecordType, View, with_expired
 from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.ports import Records
 from memoranda.storage.episode_links import EpisodeLinks, threads_of
 from memoranda.storage.rows import cursor_of
+from memoranda.text.origins import source_of
 
 #: Levels of sources of sources that an explanation follows.
 _DEPTH = 8

@@ -22,7 +22,7 @@ from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.left_out_parts import NEWEST, left_out_since
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column, Printer
-from memoranda.cli.output.record_tables import when
+from memoranda.cli.output.record_tables import sort_of, when
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import MemorandaError, NotFound
 from memoranda.formation.who_forms import described
@@ -82,7 +82,7 @@ def form_command(
     counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
     if not session.print_json({**counts, "threads": found, "memories": made, "left_out": left_out}):
         for memory in made[:_SHOWN]:
-            session.printer.labelled(f"  {memory.kind:<12}  ", memory.content, label_style="faint")
+            session.printer.labelled(f"  {sort_of(memory):<12}  ", memory.content, label_style="faint")
         if len(made) > _SHOWN:
             session.printer.say(f"  and {len(made) - _SHOWN} more", "faint")
         _print_outcomes(session.printer, found)

@@ -18,6 +18,7 @@ from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Source
 from memoranda.model.records import Audience, Record
+from memoranda.text.origins import origin
 from memoranda.text.written_days import happened_words
 
 
@@ -36,10 +37,12 @@ def when(moment: datetime | None) -> str:
 
 
 def sort_of(record: Record) -> str:
-    """Return the subtype of a record: a message's role, a memory's kind, a thread's status, an item's namespace and name."""
+    """Return the subtype of a record (a memory's kind, a thread's status, an item's namespace and name), and who said it."""
+    return ", ".join(filter(None, (_sort(record), *origin(record))))
+
+
+def _sort(record: Record) -> str:
     match record:
-        case Message():
-            return f"{record.role} ({record.speaker})" if record.speaker else record.role
         case Memory():
             return record.kind
         case Episode():

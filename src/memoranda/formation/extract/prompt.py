@@ -16,8 +16,8 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import FORMATION, Earlier, ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
-from memoranda.model.records import STRANGERS
 from memoranda.text.fence import fenced, in_brackets, in_quotes, one_line
+from memoranda.text.origins import origin
 from memoranda.text.token_count import Count, estimate
 from memoranda.text.written_days import happened_words, validity_words
 
@@ -237,9 +237,7 @@ def _memory_label(memory: Memory) -> list[str]:
     key = own_key(memory)
     label += [] if key is None else [f"key: {in_quotes(key)}"]
     label += [] if memory.subject is None else [f"about {in_quotes(memory.subject)}"]
-    if memory.trust in STRANGERS:
-        label.append(f"from {memory.trust.value}")
-    return [", ".join(label)]
+    return [", ".join([*label, *origin(memory)])]
 
 
 def own_key(memory: Memory) -> str | None:

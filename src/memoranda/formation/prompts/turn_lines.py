@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from memoranda.model.messages import Message
-from memoranda.model.records import STRANGERS, Trust
+from memoranda.model.records import Trust
 from memoranda.text.fence import fenced, in_brackets, in_quotes
+from memoranda.text.origins import origin
 from memoranda.text.token_count import Count, estimate
 
 TIME: Final = "%Y-%m-%d, %A %H:%M"
@@ -23,12 +24,8 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 def label_of(message: Message, called: str | None = None) -> list[str]:
     """Return the parts of a message's label: role and speaker (or another name for them), a stranger's mark, feedback."""
     speaker = called or message.speaker
-    label = [message.role if speaker is None else f"{message.role} {_name(speaker)}"]
-    if message.trust in STRANGERS:
-        label.append(f"from {message.trust.value}")
-    if message.feedback is not None:
-        label.append(str(message.feedback))
-    return label
+    label = origin(message, None if speaker is None else f"{message.role} {_name(speaker)}")
+    return label if message.feedback is None else [*label, str(message.feedback)]
 
 
 def _name(speaker: str) -> str:

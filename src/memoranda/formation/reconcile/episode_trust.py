@@ -9,6 +9,7 @@ from typing import Final
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust, lowest
+from memoranda.text.origins import stranger
 from memoranda.text.similarity import (
     CONTAINED_COVERAGE,
     content_words,
@@ -40,7 +41,7 @@ def judged_summary(goal: str, summary: str, said: Sequence[Message]) -> tuple[st
     tellers = _tellers([goal, *sentences_of(summary)], strangers, own)
     for sentence, trust in tellers.items():
         if sentence in summary:
-            summary = summary.replace(sentence, f"(from {trust.value}) {sentence.lstrip()}", 1)
+            summary = summary.replace(sentence, f"({stranger(trust)[0]}) {sentence.lstrip()}", 1)
     return summary, tellers.get(goal, Trust.ASSISTANT)
 
 

@@ -16,9 +16,10 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Hit
-from memoranda.model.records import COMMITMENT, STRANGERS, WIDEST_FIRST, OwnerKind, Record, RecordType, Trust
+from memoranda.model.records import COMMITMENT, WIDEST_FIRST, OwnerKind, Record, RecordType
 from memoranda.text.excerpts import AnsweringPart
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
+from memoranda.text.origins import needs_mark, origin
 from memoranda.text.token_count import Count
 from memoranda.text.written_days import happened_words, moment_words, since_words, validity_words
 
@@ -104,7 +105,7 @@ class EntryWriter:
         if lines := memory.document_lines():
             text += f" ({quote('; '.join(lines), _DOCUMENT)})"
         order = (not memory.pinned, memory.id.int)
-        return self._entry(memory, [*label, *_stranger(memory.trust)], text, order)
+        return self._entry(memory, [*label, *origin(memory)], text, order)
 
     def episode(self, episode: Episode, hit: Hit | None = None) -> ContextEntry:
         """Make the entry of an episode: its goal, summary, tools and outcome. A long one is cut as a message is."""
@@ -112,7 +113,7 @@ class EntryWriter:
         tools = dict.fromkeys(call.tool for call in episode.tool_calls)
         if tools:
             text += f" (tools: {', '.join(tools)})"
-        label = [moment_words(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
+        label = [moment_words(episode.ended_at), episode.outcome.value, *origin(episode)]
         return self._entry(episode, label, text, (episode.ended_at, episode.id.int), hit=hit)
 
     def summary(self, thread: Thread, text: str) -> ContextEntry:
@@ -125,10 +126,9 @@ class EntryWriter:
         said = f"{moment_words(message.observed_at)}"
         label = [
             f"received {said}" if message.observed_assumed else said,
-            message.role if message.speaker is None else f"{message.role} {in_quotes(message.speaker)}",
+            *origin(message),
             *([] if message.feedback is None else [str(message.feedback)]),
             *([mark] if mark else []),
-            *_stranger(message.trust),
         ]
         order = (message.observed_at, message.thread.int, message.seq)
         entry = self._entry(message, label, message.content, order, hit=hit)
@@ -178,9 +178,7 @@ def _part(text: str, length: int, part: AnsweringPart | None, *, newest_last: bo
 
 def _role(message: Message) -> str:
     """Return the role in which a chat may repeat a message; empty for one that needs its label."""
-    if message.trust in STRANGERS or (message.role == "user" and message.speaker is not None):
-        return ""
-    return message.role if message.role in ("user", "assistant") else ""
+    return message.role if message.role in ("user", "assistant") and not needs_mark(message) else ""
 
 
 class FieldPlace(NamedTuple):
@@ -208,10 +206,6 @@ def merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], Profil
 def _name(field: str) -> str:
     """Return a field's name for a label, in quotation marks unless it is one plain word."""
     return field if _PLAIN_NAME.fullmatch(field) else in_quotes(field)
-
-
-def _stranger(trust: Trust) -> list[str]:
-    return [f"from {trust.value}"] if trust in STRANGERS else []
 
 
 def now_line(moment: datetime, zone: tzinfo) -> str:
