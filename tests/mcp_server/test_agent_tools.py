@@ -145,5 +145,11 @@ async def test_resources_and_the_prompt_show_what_is_known(book):
         read = await tools.client.read_resource("memoranda://memories")
         assert "Ann likes tea" in read.contents[0].text
         assert (await tools.client.read_resource("memoranda://profile")).contents[0].text == "{}"
+        await book.profile.patch(
+            "ann", {"interests": ["tea"], "city": "Ulm"}, audience="global", view="owner"
+        )
+        await book.profile.patch("ann", {"city": "Graz"}, agent="coder", audience="self")
+        shown = json.loads((await tools.client.read_resource("memoranda://profile")).contents[0].text)
+        assert shown == {"Profile": {"interests": ["tea"], "city": "Graz"}}
         asked = await tools.client.get_prompt("what_do_you_know_about_me")
         assert "Ann likes tea" in asked.messages[0].content.text

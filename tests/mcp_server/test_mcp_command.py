@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import mcp
 import pytest
 from mcp.client.stdio import StdioServerParameters
+from mcp.types import TextResourceContents
 
 import memoranda
 from tests.mcp_server.asked_tools import Tools
@@ -34,6 +36,16 @@ async def test_two_programs_share_the_users_own_book_over_standard_input(tmp_pat
         assert [each["text"] for each in found["found"]] == ["The tests run with make check"]
         assert (await Tools(other)("count_user_memories", userId="ann"))["count"] == 1
     assert (tmp_path / "memoranda" / "memoranda.db").exists()
+
+
+async def test_the_profile_is_read_over_standard_input(tmp_path):
+    (tmp_path / "memoranda").mkdir()
+    async with memoranda.open(tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None) as book:
+        await book.profile.patch("ann", {"interests": ["tea"]}, agent="mcp")
+    async with mcp.Client(program(tmp_path)) as one:
+        (read,) = (await one.read_resource("memoranda://profile")).contents
+    assert isinstance(read, TextResourceContents)
+    assert json.loads(read.text) == {"Profile": {"interests": ["tea"]}}
 
 
 @pytest.mark.parametrize(("audit", "noted"), [("true", ["cursor recall mcp"]), ("false", [])])

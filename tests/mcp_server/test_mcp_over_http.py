@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -55,6 +56,13 @@ async def test_two_credentials_at_once_each_get_their_own_memory(book):
         assert [one["text"] for one in (await ann("recall", question="likes"))["found"]] == ["Ann likes tea"]
         assert [one["text"] for one in (await bob("recall"))["found"]] == ["Bob likes coffee"]
         assert "no memory has the id" in await bob.refused("why", id=kept["id"])
+
+
+async def test_the_profile_is_read_over_http(book):
+    await book.profile.patch("ann", {"interests": ["tea"]}, agent="mcp")
+    async with serving(book) as service, connected(service, "key-of-ann") as ann:
+        read = await ann.client.read_resource("memoranda://profile")
+        assert json.loads(read.contents[0].text) == {"Profile": {"interests": ["tea"]}}
 
 
 async def test_an_address_names_no_owner_that_the_credential_does_not_open(book):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from memoranda.mcp_server.agent_tools import kind_of
 from memoranda.mcp_server.asker import Asking
+from memoranda.recall.context.blocks import merged
 from memoranda.text.fence import one_line
 
 _MEMORIES: Final = 100
@@ -20,11 +21,12 @@ class KnownFacts:
     asking: Asking
 
     async def profile(self) -> str:
-        """Return the profile documents of the owner, as JSON."""
+        """Return the profile of the owner, as JSON: the fields of each schema, as contexts show them."""
         about = await self.asking().call("about", limit=1)
-        return json.dumps(
-            {one.schema_name: one.document for one in about.profile}, ensure_ascii=False, default=str
-        )
+        shown: dict[str, dict[str, Any]] = {}
+        for (schema, field), document in merged(about.profile).items():
+            shown.setdefault(schema, {})[field] = document.body[field]
+        return json.dumps(shown, ensure_ascii=False, default=str)
 
     async def memories(self) -> str:
         """Return the newest memories of the owner, a line each."""
