@@ -117,7 +117,6 @@ async def test_a_mistake_is_answered_with_its_cure(book):
         assert "call recall" in await tools.refused("forget", id="00000000")
         assert "give one that recall showed" in await tools.refused("why", id="the tea one")
         assert "1000" in await tools.refused("remember", content="x" * 5000)
-        assert "less than or equal to 50" in await tools.refused("recall", limit=1000)
 
 
 async def test_agents_of_one_project_share_what_is_remembered_for_its_group(book):
@@ -135,8 +134,47 @@ async def test_agents_of_one_project_share_what_is_remembered_for_its_group(book
 async def test_a_model_cannot_name_another_owner(book):
     await book.remember("bob", "Bob has a secret garden")
     async with asking(book) as tools:
-        result = await tools.client.call_tool("recall", {"question": "secret garden", "owner": "bob"})
-        assert "Bob" not in result.model_dump_json()
+        for arguments in ({"question": "secret garden", "owner": "bob"}, {"owner": "bob"}):
+            assert "unknown argument 'owner'." in await tools.refused("recall", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (("recall", {"query": "tea"}), "unknown argument 'query'; did you mean 'question'? recall takes question, limit, cursor"),
+        (("remember", {"text": "x"}), "unknown argument 'text'; did you mean 'content'? remember takes content, kind, key, replaces"),
+        (("remember", {"content": "x", "trust": "operator"}), "unknown argument 'trust'. remember takes content, kind, key, replaces"),
+        (("remember", {"content": "x", "replace": "00000000"}), "unknown argument 'replace'; did you mean 'replaces'? "),
+        (("context", {"query": "x"}), "unknown argument 'query'; did you mean 'question'? "),
+        (("why", {"memory_id": "x"}), "unknown argument 'memory_id'; did you mean 'id'? why takes id"),
+        (("forget", {"id": "x", "y" * 900: 1}), f"unknown argument '{'y' * 60}'. forget takes id"),
+        (("remember", {}), "the argument 'content' is missing; give a text"),
+        (("remember", {"content": None}), "content: null is not a text"),
+        (("remember", {"content": ["a"] * 900}), "content: [\"a\", "),
+        (("remember", {"content": "x", "kind": "secret"}), "kind: \"secret\" is not one of fact, preference, instruction, "),
+        (("recall", {"limit": 1000}), "limit: 1000 is not a whole number from 1 to 50"),
+        (("recall", {"limit": "many"}), "limit: \"many\" is not a whole number from 1 to 50"),
+        (("search_user_memories", {"userId": "ann", "question": "tea"}), "did you mean 'query'? search_user_memories takes userId, query"),
+        (("list_user_memories", {"user_id": "ann"}), "unknown argument 'user_id'; did you mean 'userId'? "),
+        (("list_user_memories", {"userId": "ann", "limit": "x"}), "limit: \"x\" is not a whole number"),
+        (("finish_forgetting", {"userId": "ann"}), "the argument 'position' is missing; give a whole number"),
+    ],
+)  # fmt: skip
+async def test_wrong_arguments_are_refused_with_the_right_ones_and_nothing_is_done(book, call, said):
+    async with asking(book, admin=True) as tools:
+        name, arguments = call
+        text = await tools.refused(name, **arguments)
+        assert text.startswith(f"Error executing tool {name}: ") and said in text
+        assert len(text) < 250 and "pydantic" not in text and "http" not in text and "validation" not in text
+        assert await book.count("ann", view="owner") == 0
+
+
+async def test_no_tool_takes_an_argument_that_it_does_not_list(book):
+    async with asking(book, admin=True) as tools:
+        for tool in (await tools.client.list_tools()).tools:
+            assert tool.input_schema["additionalProperties"] is False
+            given = dict.fromkeys([*tool.input_schema["properties"], "sudo"], "x")
+            assert "unknown argument 'sudo'" in await tools.refused(tool.name, **given)
 
 
 async def test_resources_and_the_prompt_show_what_is_known(book):

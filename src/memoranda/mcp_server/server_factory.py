@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Awaitable, Callable, Iterable
+from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -11,6 +13,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.tools.base import Tool
 from mcp_types import ToolAnnotations
+from pydantic import ValidationError
 
 from memoranda.errors import MemorandaError
 from memoranda.mcp_server.admin_tools import ADMIN_ANNOTATIONS, AdminTools
@@ -18,6 +21,15 @@ from memoranda.mcp_server.agent_tools import ANNOTATIONS, AgentTools
 from memoranda.mcp_server.asker import Asker, Asking
 from memoranda.mcp_server.known_facts import KnownFacts
 
+#: The most characters of an argument that a refusal quotes.
+_QUOTED: Final = 60
+#: Names that models give to arguments of memory tools, and ours.
+_USUAL: Final = tuple(
+    pair.split("=")
+    for pair in "query=question search=question prompt=question task=question question=query text=content memory=content "
+    "statement=content fact=content type=kind category=kind supersedes=replaces memory_id=id memoryId=entryId id=entryId "
+    "top_k=limit max_results=limit count=limit max_tokens=budget tokens=budget".split()
+)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -54,9 +66,49 @@ def make_server(
     return server
 
 
+class _Tool(Tool):
+    """A tool that refuses arguments which are unknown, missing or wrong, and says which it takes."""
+
+    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
+        """Run the tool, or raise ``ToolError`` for its arguments."""
+        if wrong := self._wrong(arguments):
+            raise ToolError(f"Error executing tool {self.name}: {wrong}")
+        return await super().run(arguments, context, convert_result)
+
+    def _wrong(self, arguments: dict[str, Any]) -> str:
+        """Return what is wrong with the arguments, and what to give instead; empty if nothing is."""
+        known = self.parameters["properties"]
+        unknown = next((name[:_QUOTED] for name in arguments if name not in known), None)
+        if unknown is not None:
+            usual = [ours for theirs, ours in _USUAL if theirs == unknown and ours in known]
+            near = [*usual, *get_close_matches(unknown, known, 1)]
+            meant = f"; did you mean {near[0]!r}?" if near else "."
+            return f"unknown argument {unknown!r}{meant} {self.name} takes {', '.join(known)}"
+        try:
+            self.fn_metadata.validate_arguments(arguments)
+        except ValidationError as exc:
+            name = str(exc.errors(include_url=False)[0]["loc"][0])
+            wanted = _wanted(known[name])
+            if name not in arguments:
+                return f"the argument {name!r} is missing; give {wanted}"
+            return f"{name}: {json.dumps(arguments[name])[:_QUOTED]} is not {wanted}"
+        return ""
+
+
+def _wanted(schema: dict[str, Any]) -> str:
+    """Say in words which values a JSON schema allows."""
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    if schema["type"] == "string":
+        return "a text"
+    return "a whole number" + (
+        f" from {schema['minimum']} to {schema['maximum']}" if "minimum" in schema else ""
+    )
+
+
 def _tool(work: Callable[..., Awaitable[Any]], name: str, annotations: ToolAnnotations) -> Tool:
-    tool = Tool.from_function(_refused_as(ToolError, work), name=name, annotations=annotations)
-    tool.parameters = _without_titles(tool.parameters)
+    tool = _Tool.from_function(_refused_as(ToolError, work), name=name, annotations=annotations)
+    tool.parameters = {**_without_titles(tool.parameters), "additionalProperties": False}
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = _without_titles(tool.fn_metadata.output_schema)
     return tool
