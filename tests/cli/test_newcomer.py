@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import memoranda
+from memoranda.cli.output.record_tables import nothing_seen
 from tests.cli.test_cli import Shell, record_id, shell
 
 __all__ = ["shell"]
@@ -54,6 +56,37 @@ def test_a_misspelt_command_or_option_is_answered_with_what_was_meant(
     shell: Shell, words: str, meant: str
 ) -> None:
     assert meant in shell.run(*words.split(), code=2)
+
+
+def test_where_nothing_is_found_the_records_are_counted_and_the_cure_is_named(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_EMBEDDING_USE", "none")
+    for words in ("recall ann tea", "context ann tea", "list ann", "profile ann", "about ann"):
+        assert "there are no such records" in shell.run(*words.split())
+    shell.run("remember", "ann", "Likes green tea", "--agent", "shop")
+    other = "name an agent with --agent, or read as the owner with --as-owner"
+    assert f"this view sees no such records; {other}" in shell.run("list", "ann")
+    assert "--group, or read as the owner" in shell.run("recall", "ann", "tea", "--agent", "other")
+    shell.run("remember", "ann", "Lives in Ulm", "--audience", "global")
+    by_words = "recall searches by words only (words alone were asked for)"
+    seen = shell.run("recall", "ann", "zebra", "--why-not", "0190aaaa-0000-7000-8000-00001234abcd")
+    assert f"nothing found: no match among 1 record of this view; {by_words}; {other}\n" in seen
+    seen = shell.run("recall", "ann", "zebra", "--as-owner")
+    assert seen == f"nothing found: no match among 2 records of this view; {by_words}\n"
+    assert shell.run("list", "ann", "--type", "episode", "--as-owner").startswith("no match among 2 records")
+    assert "there are no such records" in shell.run("recall", "ann", "zebra", "--type", "episode")
+
+
+async def test_an_empty_answer_says_how_to_get_an_embedding_model(tmp_path: Path) -> None:
+    async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
+        book.embeddings.no_vectors_because = "not installed; run: memoranda weights install"
+        await book.remember("ann", "Likes green tea")
+        owner = memoranda.Owner(id="ann")
+        told = await nothing_seen(book, owner, {}, ["memory"], searched=True)
+        assert told.startswith("no match among 1 record of this view; recall searches by words only")
+        assert "run: memoranda weights install" in told
+        assert "weights" not in await nothing_seen(book, owner, {}, ["memory"])
 
 
 def test_a_long_message_is_cut_in_a_terminal_and_whole_with_an_option(shell: Shell) -> None:

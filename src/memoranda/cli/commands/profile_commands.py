@@ -51,11 +51,11 @@ def profile_command(
             for receipt in receipts:
                 print_receipt(session.printer, receipt)
         return
-    documents = session.run(_documents(session, party, schema, who))
+    documents, none = session.run(_documents(session, party, schema, who))
     if not session.print_json({"documents": documents}):
         _print_profile(session.printer, documents)
         if not documents:
-            session.printer.say(nothing_seen(who), "faint")
+            session.printer.say(none, "faint")
 
 
 def _pair(pair: str) -> tuple[str, Any]:
@@ -68,9 +68,12 @@ def _pair(pair: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-async def _documents(session: Session, party: Owner, schema: str, who: Who) -> list[ProfileDocument]:
+async def _documents(
+    session: Session, party: Owner, schema: str, who: Who
+) -> tuple[list[ProfileDocument], str]:
     async with session.reading() as book:
-        return await book.profile.documents(party, schema, **who)
+        found = await book.profile.documents(party, schema, **who)
+        return found, "" if found else await nothing_seen(book, party, who)
 
 
 async def _change(
@@ -108,7 +111,7 @@ def about_command(session: Session, party: Owner, words: Sequence[str], who: Who
 
     Without --agent and --as-owner it shows what all agents of the person may read.
     """
-    found = session.run(_about(session, party, who, limit))
+    found, none = session.run(_about(session, party, who, limit))
     if session.print_json(found):
         return
     printer = session.printer
@@ -119,14 +122,15 @@ def about_command(session: Session, party: Owner, words: Sequence[str], who: Who
         printer.say(f"{named}: {printer.begun(memory.content)}", "strong")
         printer.say(f"  read by {readers_of(memory.audience)}; {memory.trust.value}; {memory.id}", "faint")
         print_sources(printer, known.sources)
-    if not found.profile and not found.memories:
-        printer.say(nothing_seen(who), "faint")
+    if none:
+        printer.say(none, "faint")
     _print_counts(printer, found)
 
 
-async def _about(session: Session, party: Owner, who: Who, limit: int) -> About:
+async def _about(session: Session, party: Owner, who: Who, limit: int) -> tuple[About, str]:
     async with session.reading() as book:
-        return await book.about(party, limit=limit, **who)
+        found = await book.about(party, limit=limit, **who)
+        return found, "" if found.profile or found.memories else await nothing_seen(book, party, who)
 
 
 def _print_profile(printer: Printer, documents: Sequence[ProfileDocument]) -> None:

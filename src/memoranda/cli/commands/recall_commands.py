@@ -22,7 +22,7 @@ from memoranda.cli.output.record_tables import (
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session
 from memoranda.model.query import Because, Hit, Hits, MissingHit, ScorerScore
-from memoranda.model.records import Owner
+from memoranda.model.records import PASSAGE_TYPES, Owner
 from memoranda.recall.context.result import Context
 
 _FOLDED = {
@@ -83,7 +83,9 @@ def recall_command(
 ) -> None:
     """Find the records that answer a question by words and meaning, best first, and say why each was found."""
     how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first, "at_least": at_least}
-    hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
+    hits, none = session.run(
+        _recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how)
+    )
     if session.print_json(
         {"hits": list(hits), "missing": hits.missing, "no_vectors_because": hits.no_vectors_because}
     ):
@@ -91,15 +93,20 @@ def recall_command(
     for hit in hits:
         print_hit(session.printer, hit, explained=explain, full=full)
     if not hits:
-        session.printer.say(f"nothing found: {nothing_seen(who)}", "faint")
+        session.printer.say(f"nothing found: {none}", "faint")
     print_missing(session.printer, hits.missing)
     if explain and hits.no_vectors_because:
         session.printer.say(f"searched by words alone: {hits.no_vectors_because}", "faint")
 
 
-async def _recall(session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any) -> Hits:
+async def _recall(
+    session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any
+) -> tuple[Hits, str]:
+    """Return the hits, and where there are none why."""
     async with session.reading() as book:
-        return await book.recall(party, question, only=only, **how, **who)
+        hits = await book.recall(party, question, only=only, **how, **who)
+        types = how["types"] or PASSAGE_TYPES
+        return hits, "" if hits else await nothing_seen(book, party, who, types, searched=True)
 
 
 def print_hit(printer: Printer, hit: Hit, *, explained: bool = False, full: bool = False) -> None:
@@ -213,25 +220,28 @@ def context_command(
     """
     question = " ".join(words) or None
     chosen = {"types": types or None, "kinds": kinds or None, "mark_used": not look}
-    made = session.run(_context(session, party, question, who, {**given, **chosen}))
+    made, none = session.run(_context(session, party, question, who, {**given, **chosen}))
     if not session.print_json(made.as_json()):
-        print_context(session.printer, made, who)
+        print_context(session.printer, made, none)
 
 
 async def _context(
     session: Session, party: Owner, question: str | None, who: Who, given: Mapping[str, Any]
-) -> Context:
+) -> tuple[Context, str]:
+    """Return the context, and where it is empty why."""
     async with session.reading() as book:
-        return await book.context(party, question, **given, **who)
+        made = await book.context(party, question, **given, **who)
+        types = given["types"] or PASSAGE_TYPES
+        return made, "" if made.text else await nothing_seen(book, party, who, types, searched=bool(question))
 
 
-def print_context(printer: Printer, made: Context, who: Who) -> None:
-    """Print the text unchanged, and below it how many tokens it takes."""
+def print_context(printer: Printer, made: Context, none: str) -> None:
+    """Print the text unchanged, and below it how many tokens it takes; or why there is ``none``."""
     if not made.text and made.left_out:
         printer.say(f"nothing fits: {len(made.left_out)} entries were left out; raise --budget", "faint")
         return
     if not made.text:
-        printer.say(f"empty: {nothing_seen(who)}", "faint")
+        printer.say(f"empty: {none}", "faint")
         return
     printer.block(made.text, indent="")
     printer.say()

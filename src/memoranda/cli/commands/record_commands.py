@@ -118,12 +118,15 @@ async def _page(book: Book, party: Owner | None, given: dict[str, Any]) -> Page:
 async def _list(session: Session, party: Owner | None, given: dict[str, Any]) -> None:
     async with session.reading() as book:
         page = await _page(book, party, given)
+        none = "no such records"
+        if party is not None and not page.records and page.cursor is None:
+            none = await nothing_seen(book, party, given["who"])
     if session.print_json(page):
         return
     if page.records:
         print_records(session.printer, page.records, with_owner=party is None)
     elif page.cursor is None:
-        session.printer.say(nothing_seen(given["who"]) if party else "no such records", "faint")
+        session.printer.say(none, "faint")
     if page.cursor is not None:
         session.printer.say(f"more records follow: --cursor {page.cursor}", "faint")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from memoranda.book import Book
 from memoranda.book.input import Who
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
+from memoranda.cli.output.terminal import counted
 from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor, Receipt
@@ -17,18 +19,32 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Source
-from memoranda.model.records import Audience, Record
+from memoranda.model.records import Audience, Owner, Record
 from memoranda.text.origins import origin
 from memoranda.text.written_days import happened_words
 
 
-def nothing_seen(who: Who) -> str:
-    """Return what to try where there is nothing to show; a view that was given already is not advised."""
-    if who.get("view") == "owner":
-        return "there are no such records"
-    options = [] if who.get("agent") else ["name an agent with --agent"]
-    options += ["name the agent's groups with --group"] if who.get("agent") and not who.get("groups") else []
-    return f"this view sees no such records; {', or '.join([*options, 'read as the owner with --as-owner'])}"
+async def nothing_seen(
+    book: Book, party: Owner, who: Who, types: Iterable[str] | None = None, *, searched: bool = False
+) -> str:
+    """Return why there is nothing to show, and what to try: another view only if one sees more.
+
+    ``searched`` says that the read was a search, which may lack an embedding model.
+    """
+    seen = await book.count(party, types=types, **who)
+    there = await book.count(party, types=types, view="owner")
+    if not seen:
+        told = "this view sees no such records" if there else "there are no such records"
+    else:
+        told = f"no match among {counted(seen, 'record')} of this view"
+        if searched and book.no_vectors_because:
+            told += f"; recall searches by words only ({book.no_vectors_because})"
+    if there <= seen:
+        return told
+    advice = "name an agent with --agent, or "
+    if who.get("agent"):
+        advice = "" if who.get("groups") else "name the agent's groups with --group, or "
+    return f"{told}; {advice}read as the owner with --as-owner"
 
 
 def when(moment: datetime | None) -> str:
