@@ -139,19 +139,19 @@ async def test_the_documents_of_a_schema_are_listed_with_conditions_in_pages():
             "ana", "A friend", data={"schema": "Friend", "document": {"days": 3}}, agent="guide"
         )
         await book.retract("ana", ids[4], agent="guide")
-        first = await book.schemas.records("Trip", "ana", limit=3, agent="guide")
-        rest = await book.schemas.records("Trip", "ana", limit=3, cursor=first.cursor, agent="guide")
+        first = await book.schemas.records("ana", "Trip", limit=3, agent="guide")
+        rest = await book.schemas.records("ana", "Trip", limit=3, cursor=first.cursor, agent="guide")
         assert [record.id for record in [*first, *rest]] == ids[:4] and rest.cursor is None
         late = await book.schemas.records(
-            "Trip", "ana", only={"data.days": {"gte": 2}}, newest_first=True, agent="guide"
+            "ana", "Trip", only={"data.days": {"gte": 2}}, newest_first=True, agent="guide"
         )
         assert [record.id for record in late] == [ids[3], ids[2]]
-        gone = await book.schemas.records("Trip", "ana", only={"statuses": "retracted"}, agent="guide")
+        gone = await book.schemas.records("ana", "Trip", only={"statuses": "retracted"}, agent="guide")
         assert [record.id for record in gone] == [ids[4]]
-        assert not await book.schemas.records("Trip", "ana", agent="coach")
-        assert not await book.schemas.records("trip", "ana", agent="guide")
+        assert not await book.schemas.records("ana", "Trip", agent="coach")
+        assert not await book.schemas.records("ana", "trip", agent="guide")
         with pytest.raises(InvalidInput, match="only: pass a mapping"):
-            await book.schemas.records("Trip", "ana", only=7)  # type: ignore[arg-type]
+            await book.schemas.records("ana", "Trip", only=7)  # type: ignore[arg-type]
 
 
 async def test_inserted_documents_are_recalled_by_their_texts_and_placed_in_contexts():

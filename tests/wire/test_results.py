@@ -176,7 +176,7 @@ async def of_a_tenant(ask: Crossing) -> None:
     await ask("schemas.put", "Trip", parameters={"type": "object", "properties": {"to": {"type": "string"}}})
     await ask("schemas.get", "Trip")
     await ask("schemas.list")
-    await ask("schemas.records", "Trip", "ann")
+    await ask("schemas.records", "ann", "Trip")
     await ask("keys.put", "door", digest="0" * 64, roles=["viewer"], expires_at=DAY)
     await ask("keys.issue", "gate", "a-secret-of-some-length-0123456789")
     key = await ask("keys.get", "gate")

@@ -39,8 +39,8 @@ class Schemas(Named[Schema]):
 
     async def records(
         self,
-        name: str,
         owner: str | Owner,
+        name: str,
         *,
         only: Conditions | None = None,
         newest_first: bool = False,
