@@ -63,7 +63,12 @@ async def erase(request: Request) -> Response:
     memories = await count_entries(guard, user)
     threads = await guard.call("count", owner=user, types="thread", view="owner")
     receipt = await guard.call("forget", owner=user, everything=True, view="owner")
-    counts = {**dict.fromkeys(_COUNTS, 0), "memoriesDeleted": memories, "conversationsDeleted": threads}
+    counts = {
+        **dict.fromkeys(_COUNTS, 0),
+        "memoriesDeleted": memories,
+        "conversationsDeleted": threads,
+        "auditEntriesPseudonymized": receipt.removed.get("ledger contents", 0),
+    }
     return json_answer({"userId": user, **counts, "completedAt": _moment(receipt.at)})
 
 
