@@ -42,16 +42,19 @@ def test_a_key_says_whom_it_opens_and_until_when(shell: Shell) -> None:
     shell.run("keys", "create", "web", "--for-owner", "ana", "--for-owner", "ben", "--for-agent", "guide")
     shell.run("keys", "create", "team", "--for-group", "shop", "--expires", "2999-01-01")
     shell.run("keys", "create", "boss", "--role", "admin")
+    shell.run("keys", "create", "prometheus", "--role", "viewer", "--for-owner", "nobody", "--metrics")
     found = {key["name"]: key for key in shell.json("keys", "list")["keys"]}
     assert (found["web"]["owners"], found["web"]["agents"], found["web"]["groups"]) == (
         ["ana", "ben"],
         ["guide"],
         [],
     )
+    assert [name for name, key in found.items() if key["metrics"]] == ["prometheus"]
     assert (found["web"]["role"], found["boss"]["role"]) == ("editor", "admin")
     assert (found["team"]["owners"], found["team"]["groups"]) == (None, ["shop"])
     listed = shell.run("keys", "list")
     assert "until 2999-01-01" in listed
+    assert "owners: nobody; metrics" in listed
     assert "everything" in listed
 
 

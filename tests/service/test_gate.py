@@ -191,8 +191,52 @@ async def test_too_many_requests_at_once_are_refused_in_order(book, monkeypatch)
         assert (await first).status_code == 200
 
 
+async def test_numbers_of_the_whole_service_are_for_admins_and_keys_of_metrics(book):
+    boss = await book.keys.create("boss", role="admin")
+    monitor = await book.keys.create("monitor", role="viewer", person="nobody", metrics=True)
+    app = await book.keys.create("app", role="editor")
+    own = await book.keys.create("phone", role="editor", person="ann")
+    async with asking(book, authenticate=Doorkeeper(book, KeyCheck(book), None)) as http:
+        for key in (boss, monitor):
+            assert (await http.get("/health", headers=bearer(key.secret))).json()["jobs"]["dead"] == 0
+            assert "memoranda_up 1" in (await http.get("/metrics", headers=bearer(key.secret))).text
+        for key in (app, own):
+            assert (await http.get("/health", headers=bearer(key.secret))).json() == {"status": "ok"}
+            refused = problem(await http.get("/metrics", headers=bearer(key.secret)), 403)
+            assert "a key made with --metrics" in refused["detail"]
+        # The flag opens nothing else, and a rotation keeps it.
+        assert problem(await http.get(f"{OWNER}/count", headers=bearer(monitor.secret)), 404)
+        problem(await http.get("/v1/jobs", headers=bearer(monitor.secret)), 403)
+        rotated = await book.keys.rotate("monitor")
+        assert (await http.get("/metrics", headers=bearer(rotated.secret))).status_code == 200
+        for path in ("/livez", "/readyz"):
+            assert (await http.get(path)).text == "ok"
+
+
+async def test_no_request_makes_a_key_while_none_is_needed_and_an_admins_does_later(book):
+    doorkeeper = Doorkeeper(book, KeyCheck(book), None, lambda: 0.0)
+    async with asking(book, authenticate=doorkeeper) as http:
+        asked = [
+            ("POST", "/v1/keys", {"name": "mine", "role": "admin"}),
+            ("PUT", "/v1/keys/mine", {"digest": "0" * 64, "role": "admin"}),
+            ("POST", "/v1/keys/mine/issue", {"secret": "made elsewhere", "role": "admin"}),
+        ]
+        for method, path, body in asked:
+            detail = problem(await http.request(method, path, json=body), 403)["detail"]
+            assert "memoranda keys create NAME --role admin" in detail
+        assert await book.keys.list() == [] and (await http.get(f"{OWNER}/count")).status_code == 200
+        boss = await book.keys.create("boss", role="admin")
+        # Its own memory of a book without keys lasts for a moment.
+        assert (await http.get(f"{OWNER}/count")).status_code == 200
+        problem(await http.post("/v1/keys/boss/rotate", json={}), 403)
+        made = await http.post(
+            "/v1/keys", json={"name": "app", "role": "editor"}, headers=bearer(boss.secret)
+        )
+        assert made.status_code == 200 and made.json()["secret"]
+
+
 async def test_the_log_tells_each_request_in_one_line_of_json_without_content_owners_and_secrets(book, log):
-    key = await book.keys.create("app", role="editor")
+    key = await book.keys.create("app", role="editor", metrics=True)
     async with asking(book, authenticate=Doorkeeper(book, KeyCheck(book), None)) as http:
         own = f"/v1/owners/{WORD}"
         headers = bearer(key.secret)

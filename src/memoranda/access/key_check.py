@@ -149,6 +149,7 @@ def principal_of_key(key: Key) -> Principal:
         agents=agents,
         groups=groups,
         person=key.person,
+        metrics=key.metrics,
         binding=binding_of("key", key.digest),
         key=key.id,
     )

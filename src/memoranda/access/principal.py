@@ -46,6 +46,8 @@ class Principal:
     groups: frozenset[str] | None = None
     #: The user whose own credential this is: it may ask for everything of theirs with ``view="owner"``.
     person: str | None = None
+    #: True if it may see the service's metrics and health, as an admin may.
+    metrics: bool = False
     #: A value that only this credential has: cursors and operation ids are bound to it.
     binding: str = ""
     #: The id of the stored key; None for a token and for a program on the same machine.
@@ -55,6 +57,11 @@ class Principal:
         """Return the name that lines about an owner note of this principal: a person's token has no name but theirs."""
         about_own = owner is not None and owner.kind is OwnerKind.USER and owner.id == self.person
         return SELF if self.key is None and about_own else self.name
+
+    @property
+    def sees_numbers(self) -> bool:
+        """True if it may see numbers about the whole service."""
+        return self.metrics or self.role is Role.ADMIN
 
 
 def local_admin(tenant: str) -> Principal:

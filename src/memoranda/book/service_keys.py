@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.book.input import as_actor, as_id, as_names, as_text, names_a_record
+from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, names_a_record
 from memoranda.book.verb_fields import KeyFields, StoredKeyFields, spelled_out
 from memoranda.book.verbs.documents import Named
 from memoranda.errors import Conflict, InvalidInput, NotFound
@@ -72,6 +72,7 @@ class Keys(Named[Key]):
         agents: Sequence[str] | None = None,
         groups: Sequence[str] | None = None,
         person: str | None = None,
+        metrics: bool = False,
         expires_at: datetime | None = None,
         operation: str | None = None,
     ) -> NewKey:
@@ -79,7 +80,7 @@ class Keys(Named[Key]):
 
         ``owners``, ``agents`` and ``groups`` limit whom it may name; without ``owners`` every user of the tenant. A key
         with ``owners`` opens only the ``groups`` that are named. ``person`` is the user whose own key it is: it opens that
-        user, and may read everything of theirs with ``view="owner"``.
+        user, and may read everything of theirs with ``view="owner"``. With ``metrics`` it reads the service's metrics and health.
         """
         limits = {"owners": owners, "agents": agents, "groups": groups, "person": person}
         limited = next((one for one, given in limits.items() if given is not None), None)
@@ -97,6 +98,7 @@ class Keys(Named[Key]):
             "agents": None if agents is None else as_names(agents, "agents"),
             "groups": as_names(groups, "groups") if groups is not None else None if users is None else (),
             "person": person,
+            "metrics": as_flag(metrics, "metrics"),
             "expires_at": expires_at,
         }
         key, secret = self._drawn(name, fields)
@@ -127,7 +129,7 @@ class Keys(Named[Key]):
         held = await self.get(name)
         if held is None:
             raise NotFound(f"key: there is none called {name!r}; list them, or create it")
-        given = ("roles", "opens", "role", "owners", "agents", "groups", "person", "expires_at")
+        given = ("roles", "opens", "role", "owners", "agents", "groups", "person", "metrics", "expires_at")
         fields = {one: getattr(held, one) for one in given}
         key, secret = self._drawn(
             name, {**fields, **({} if expires_at is None else {"expires_at": expires_at})}

@@ -165,6 +165,8 @@ class KeyFields(TypedDict, total=False):
     groups: Sequence[str] | None
     #: The user whose own key it is.
     person: str | None
+    #: True if it reads the service's metrics and health.
+    metrics: bool
     expires_at: datetime | None
 
 

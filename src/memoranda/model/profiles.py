@@ -246,6 +246,8 @@ class Key(Record):
     groups: tuple[Name, ...] | None = None
     #: The user whose own key this is.
     person: Name | None = None
+    #: True if it reads the service's metrics and health; an admin's key does so anyway.
+    metrics: bool = False
     expires_at: Moment | None = None
     #: When it ceases to open the service; a moment to come while a rotated key still holds.
     revoked_at: Moment | None = None

@@ -17,7 +17,7 @@ from memoranda.access.guard import Audit
 from memoranda.access.principal import Principal, local_admin
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.book import Book
-from memoranda.errors import MemorandaError
+from memoranda.errors import MemorandaError, NotAllowed
 from memoranda.service.answers import Refused, error_answer, mistake
 from memoranda.service.compatible import compatible_routes
 from memoranda.service.gate import LOOPBACK, App, Authenticate, Gate, Receive, Scope, Send
@@ -113,12 +113,14 @@ def _add_own_routes(app: FastAPI, gate: Gate) -> None:
         return PlainTextResponse("ok")
 
     @app.get("/health", include_in_schema=False)
-    async def health() -> Response:
+    async def health(request: Request) -> Response:
         state = await state_of(gate.book)
-        return json_answer(state)
+        return json_answer(state if _sees_numbers(request) else {"status": state["status"]})
 
     @app.get("/metrics", include_in_schema=False)
-    async def metrics() -> Response:
+    async def metrics(request: Request) -> Response:
+        if not _sees_numbers(request):
+            raise NotAllowed("metrics: they need an admin's credential, or a key made with --metrics")
         text = gate.metrics.text(gauges(await state_of(gate.book), gate.running))
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
@@ -141,6 +143,11 @@ def _add_own_routes(app: FastAPI, gate: Gate) -> None:
                 "forms_by_model": gate.book.forms_by_model,
             }
         )
+
+
+def _sees_numbers(request: Request) -> bool:
+    principal: Principal = request.state.principal
+    return principal.sees_numbers
 
 
 def _add_error_handlers(app: FastAPI) -> None:

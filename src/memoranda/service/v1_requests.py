@@ -12,9 +12,10 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic_core import from_json, to_json
 
 from memoranda.access.guard import Guard
+from memoranda.access.principal import local_admin
 from memoranda.access.verb_table import Verb
 from memoranda.book.input import as_id
-from memoranda.errors import InvalidInput, MemorandaError, Stale
+from memoranda.errors import InvalidInput, MemorandaError, NotAllowed, Stale
 from memoranda.model.records import Owner, OwnerKind, Record
 from memoranda.service.answers import Refused, problem_answer
 from memoranda.service.sealed_cursors import open_cursor, seal_cursor
@@ -32,6 +33,8 @@ BATCHES = {
 }
 #: Arguments that are what another verb returned: what was shown before it is done.
 _SHOWN = {"plan": ("find_traces", "forget"), "since": ("hide",)}
+#: Verbs that give somebody a secret. Until a book has a key, whoever reached the service could lock everybody else out.
+_MAKE_KEYS = frozenset({"keys.create", "keys.put", "keys.issue", "keys.rotate"})
 #: Query parameters of requests whose arguments stand in the body.
 _BESIDE = frozenset({"owner_kind", "each"})
 #: A version in If-Match; a proxy that compresses answers marks tags as weak, and versions are exact all the same.
@@ -77,6 +80,11 @@ async def answer(request: Request) -> Response:
 
 
 async def _called(request: Request, guard: Guard, verb: Verb, given: dict[str, Any]) -> Response:
+    if verb.name in _MAKE_KEYS and guard.principal == local_admin(guard.book.tenant):
+        raise NotAllowed(
+            f"{verb.name}: a request without a credential makes no key; make the first one beside the book: "
+            "memoranda keys create NAME --role admin"
+        )
     if verb.name == "export":
         lines = guard.stream("export", **given)
         return StreamingResponse(_encoded(lines), media_type="application/x-ndjson")

@@ -54,6 +54,7 @@ def keys_command() -> None:
     multiple=True,
     help="A group it may name; repeatable [default: all, or none if it is limited to owners].",
 )
+@click.option("--metrics", is_flag=True, help="Let it read the metrics and the health of the service.")
 @click.option("--expires", "expires_at", type=MOMENT, metavar="TIME", help="When it ends.")
 def create_command(session: Session, name: str, **given: Any) -> None:
     """Create a key and print its secret, once: the book stores only a digest."""
@@ -167,4 +168,5 @@ def _opens(key: Key) -> str:
         names = getattr(key, word)
         if names:
             parts.append(f"{word}: {', '.join(names)}")
-    return "; ".join(parts) or "everything"
+    what = "; ".join(parts) or "everything"
+    return f"{what}; metrics" if key.metrics else what
