@@ -137,11 +137,6 @@ async def test_owners_of_other_kinds_need_their_group_or_agent(book, kind):
         await Guard(book, member).call("recall", owner=owner, question="x")
 
 
-async def test_evidence_of_other_users_is_not_taken(book):
-    with pytest.raises(NotFound, match="evidence"):
-        await Guard(book, ANN).call("experience.add", agent="chef", field="f", line="l", evidence={"bob": []})
-
-
 async def test_the_audit_is_told_of_reads_alone(book):
     told = []
 

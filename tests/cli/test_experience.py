@@ -32,3 +32,17 @@ def test_what_rests_on_a_faulty_message_is_retracted_at_the_command_line(tmp_pat
     shell = Shell(tmp_path)
     receipt = shell.json("retract", "ana", said, "--source")
     assert [item["id"] for item in receipt.get("receipt", receipt)["items"]] == [str(memory)]
+
+
+def test_a_line_without_evidence_and_approval_is_named_by_the_list_and_by_the_doctor(tmp_path: Path) -> None:
+    with memoranda.open_sync(tmp_path / "book.db", embed=None) as book:
+        line = str(book.experience.add("guide", "heuristics", "Be kind").id)
+    shell = Shell(tmp_path)
+    assert line not in shell.run("doctor")
+    shell.run("experience", "approve", "guide", line, "--revoke")
+    assert "waits for approval" in shell.run("experience", "list", "guide")
+    assert f"1 line serves nobody, without evidence and approval: {line} of guide" in " ".join(
+        shell.run("doctor").split()
+    )
+    shell.run("experience", "retire", "guide", line)
+    assert line not in shell.run("doctor")

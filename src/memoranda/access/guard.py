@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import fields, is_dataclass, replace
+from inspect import signature
+from operator import is_
 from typing import Any, Protocol
 
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.access.verb_table import BY_NAME, Verb
 from memoranda.book import Book
+from memoranda.book.input import MOST_TRUST
 from memoranda.errors import InvalidInput, NotAllowed, NotFound
 from memoranda.model.beside.service_records import CALLER, Caller
-from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.profiles import Agent
+from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind, Record, Trust
 
 #: Verbs about all that is stored of a person.
 _OF_THE_PERSON = {
@@ -41,28 +47,44 @@ class Guard:
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Check the rights of the principal, call the verb of this name, and return its result."""
-        verb, given = self._checked(name, arguments)
-        if verb.of_thread:
-            who = {word: given.pop(word) for word in ("agent", "groups", "view") if word in given}
-            handle = await self.book.thread(given.pop("owner"), id=given.pop("thread"), **who)
-            return await getattr(handle, name.partition(".")[2])(**given)
-        before = CALLER.set(Caller(self.principal.noted_as(given.get("owner")), self._surface))
+        verb, owner, given = self._checked(name, arguments)
+        trust = MOST_TRUST.set(self._most_trust(owner, given))
+        caller = CALLER.set(Caller(self.principal.noted_as(owner), self._surface))
         try:
-            result = await self._method(name)(**given)
+            result = await self._asked(verb, given)
         finally:
-            CALLER.reset(before)
+            CALLER.reset(caller)
+            MOST_TRUST.reset(trust)
         if self._audit is not None and given.get("everything") and not given.get("dry_run"):
             # Nothing else is left of an owner who was erased as a whole.
-            self._audit.note(self.principal, "forget everything", given.get("owner"), self._surface)
-        if name == "agents.list" and self.principal.agents is not None and self.principal.role < Role.ADMIN:
-            return [agent for agent in result if agent.name in self.principal.agents]
-        return result
+            self._audit.note(self.principal, "forget everything", owner, self._surface)
+        if self.principal.is_admin or (owner is not None and owner.kind is not OwnerKind.AGENT):
+            return result
+        if name == "agents.list" and self.principal.agents is not None:
+            result = [agent for agent in result if agent.name in self.principal.agents]
+        return _with_each(result, self._shown)
 
     def stream(self, name: str, /, **arguments: Any) -> AsyncIterator[str]:
         """Check the rights of the principal, and return the lines that the verb of this name yields."""
-        _, given = self._checked(name, arguments)
+        _, _, given = self._checked(name, arguments)
         lines: AsyncIterator[str] = self._method(name)(**given)
         return lines
+
+    async def _asked(self, verb: Verb, given: dict[str, Any]) -> Any:
+        if not verb.of_thread:
+            return await self._method(verb.name)(**given)
+        who = {word: given.pop(word) for word in ("agent", "groups", "view") if word in given}
+        handle = await self.book.thread(given.pop("owner"), id=given.pop("thread"), **who)
+        return await getattr(handle, verb.name.partition(".")[2])(**given)
+
+    def _shown(self, record: Record) -> Record:
+        """Return a record of an agent or of the tenant as a credential that is no administrator's may see it."""
+        shown: Record = record
+        if isinstance(record, ExperienceLine):
+            shown = record.changed(evidence=(), past=())
+        elif isinstance(record, Agent) and record.name not in (self.principal.agents or ()):
+            shown = record.changed(system_prompt="")
+        return shown
 
     def _method(self, name: str) -> Callable[..., Any]:
         found: Any = self.book
@@ -71,7 +93,7 @@ class Guard:
         method: Callable[..., Any] = found
         return method
 
-    def _checked(self, name: str, arguments: dict[str, Any]) -> tuple[Verb, dict[str, Any]]:
+    def _checked(self, name: str, arguments: dict[str, Any]) -> tuple[Verb, Owner | None, dict[str, Any]]:
         verb, given, principal = BY_NAME[name], dict(arguments), self.principal
         if principal.role < verb.role:
             raise NotAllowed(
@@ -80,11 +102,11 @@ class Guard:
         if principal.tenant != self.book.tenant:
             raise NotFound("there is nothing here for this credential")
         owner = self._owner_of(verb, given)
-        if principal.role < Role.ADMIN or principal.owners is not None:
+        if not principal.is_admin:
             self._check_reach(verb, owner, given)
         if self._audit is not None and verb.reads:
             self._audit.note(principal, name, owner, self._surface)
-        return verb, given
+        return verb, owner, given
 
     def _owner_of(self, verb: Verb, given: dict[str, Any]) -> Owner | None:
         """Return whom the verb is about, and put the owner into the arguments in the book's form."""
@@ -101,13 +123,13 @@ class Guard:
         if owner is not None:
             if not _opens(principal, owner):
                 raise NotFound(f"there is no owner {owner} for this credential")
-        elif "owner" in given or not verb.name.startswith(
-            ("agents.", "experience.", "schemas.", "who_forms")
-        ):
+        elif not verb.safe and (principal.is_limited or "agent" not in verb.in_path):
+            # What agents learnt is of all users: a credential that opens all of them may ask about its agents.
+            hint = ", or for_user" if verb.name == "experience.list" else ""
             raise NotAllowed(
-                f"{verb.name}: without an owner it is about the whole book, and needs the role admin"
+                f"{verb.name}: without an owner it is about the whole book, and needs an administrator's credential{hint}"
             )
-        is_person = owner is not None and owner.kind is OwnerKind.USER and principal.person == owner.id
+        is_person = self._is_person(owner)
         if given.get("view") == "owner" and not is_person:
             raise NotAllowed("view: the owner's own view needs the person's or an administrator's credential")
         if not is_person and (verb.name in _OF_THE_PERSON or any(given.get(word) for word in _WHOLE)):
@@ -115,13 +137,33 @@ class Guard:
             raise NotAllowed(f"{verb.name}: {wanted} needs the person's or an administrator's credential")
         self._check_readers(verb, given)
         self._check_audience(given.get("audience"))
-        if verb.name.startswith("experience.") and verb.role > Role.VIEWER:
-            self._check_evidence(given.get("evidence") or {})
+        self._name_agent(verb, given)
+
+    def _name_agent(self, verb: Verb, given: dict[str, Any]) -> None:
+        """Let a credential for one agent act as that agent where a call names none; of several it must name one."""
+        agents = self.principal.agents
+        if agents is None or given.get("agent") is not None or given.get("view") == "owner":
+            return
+        if verb.of_thread or "agent" in signature(self._method(verb.name)).parameters:
+            if len(agents) != 1:
+                named = ", ".join(sorted(agents)) or "none"
+                raise InvalidInput(f"agent: name one of this credential's agents: {named}", field="agent")
+            (given["agent"],) = agents
+
+    def _is_person(self, owner: Owner | None) -> bool:
+        return owner is not None and owner.kind is OwnerKind.USER and self.principal.person == owner.id
+
+    def _most_trust(self, owner: Owner | None, given: dict[str, Any]) -> Trust:
+        """Return the trust with which a call may act at most."""
+        if self.principal.is_admin:
+            return Trust.OPERATOR
+        is_agents = self.principal.agents is not None or bool(_agents_in(given))
+        return Trust.ASSISTANT if is_agents and not self._is_person(owner) else Trust.USER
 
     def _check_readers(self, verb: Verb, given: dict[str, Any]) -> None:
         """Raise NotFound if the call names an agent or a group that the principal may not name."""
         principal = self.principal
-        agents = {one for one in (given.get("agent"), *_spoken_to(given)) if isinstance(one, str)}
+        agents = _agents_in(given)
         if verb.name.startswith("agents.") and "name" in given:
             agents.add(given["name"])
         if principal.agents is not None and not agents <= principal.agents:
@@ -141,18 +183,28 @@ class Guard:
         if names and allowed is not None and not names <= allowed:
             raise NotFound("audience: it names readers that are not there for this credential")
 
-    def _check_evidence(self, evidence: Any) -> None:
-        if not isinstance(evidence, dict):
-            return
-        if not all(_opens(self.principal, _user(self.book.tenant, owner)) for owner in evidence):
-            raise NotFound("evidence: at least one of the users is not there for this credential")
 
-
-def _spoken_to(given: dict[str, Any]) -> list[Any]:
-    """Return the agents that the messages of an append name."""
+def _agents_in(given: dict[str, Any]) -> set[str]:
+    """Return the agents that a call names: the one as which it is made, and those to which its messages were said."""
     messages = given.get("role_or_messages")
-    found = [messages] if isinstance(messages, dict) else messages
-    return [one.get("agent") for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    found = messages if isinstance(messages, list) else [messages]
+    named = (given.get("agent"), *(one.get("agent") for one in found if isinstance(one, dict)))
+    return {one for one in named if isinstance(one, str)}
+
+
+def _with_each(value: Any, change: Callable[[Record], Record]) -> Any:
+    """Return a value with each record in it changed; where nothing changes, it is the same object."""
+    if isinstance(value, Record):
+        return change(value)
+    if isinstance(value, list | tuple):
+        made = [_with_each(one, change) for one in value]
+        return value if all(map(is_, made, value)) else type(value)(made)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    held = {one.name: getattr(value, one.name) for one in fields(value)}
+    changed = {name: _with_each(one, change) for name, one in held.items()}
+    new = {name: one for name, one in changed.items() if one is not held[name]}
+    return replace(value, **new) if new else value
 
 
 def _user(tenant: str, name: Any) -> Owner:
@@ -174,5 +226,6 @@ def _opens(principal: Principal, owner: Owner) -> bool:
         case OwnerKind.GROUP:
             return principal.groups is not None and owner.id in principal.groups
         case OwnerKind.AGENT:
-            return principal.agents is not None and owner.id in principal.agents
+            # What agents learnt of all users belongs to them.
+            return not principal.is_limited and principal.agents is not None and owner.id in principal.agents
     return False

@@ -53,6 +53,16 @@ class Principal:
     #: The id of the stored key; None for a token and for a program on the same machine.
     key: UUID | None = None
 
+    @property
+    def is_limited(self) -> bool:
+        """True if it opens some users or groups only, whatever its role."""
+        return any(names is not None for names in (self.owners, self.groups, self.person))
+
+    @property
+    def is_admin(self) -> bool:
+        """True if it may do everything in its tenant."""
+        return self.role is Role.ADMIN and not self.is_limited
+
     def noted_as(self, owner: Owner | None) -> str:
         """Return the name that lines about an owner note of this principal: a person's token has no name but theirs."""
         about_own = owner is not None and owner.kind is OwnerKind.USER and owner.id == self.person
@@ -61,7 +71,7 @@ class Principal:
     @property
     def sees_numbers(self) -> bool:
         """True if it may see numbers about the whole service."""
-        return self.metrics or self.role is Role.ADMIN
+        return self.metrics or self.is_admin
 
 
 def local_admin(tenant: str) -> Principal:

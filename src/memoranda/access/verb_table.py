@@ -11,6 +11,9 @@ _VIEWER, _EDITOR, _ADMIN = Role.VIEWER, Role.EDITOR, Role.ADMIN
 _OWNER = "/v1/owners/{owner}"
 _THREAD = _OWNER + "/threads/{thread}"
 _AGENT = "/v1/agents/{agent}"
+_NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
+_SCHEMAS = "schemas are the program's own; they hold nothing of a user"
+_SETTING = "it tells a setting of the book, and holds nothing of a user"
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,8 @@ class Verb:
     role: Role
     method: str
     path: str
+    #: Why a credential that is no admin's may ask for it without an owner; empty: such a credential is refused.
+    safe: str = ""
 
     @cached_property
     def reads(self) -> bool:
@@ -114,9 +119,9 @@ VERBS: tuple[Verb, ...] = (
     Verb("items.count", _VIEWER, "GET", f"{_OWNER}/item-count"),
     Verb("items.namespaces", _VIEWER, "GET", f"{_OWNER}/namespaces"),
     # Agents and what they learnt; schemas
-    Verb("agents.list", _VIEWER, "GET", "/v1/agents"),
-    Verb("agents.get", _VIEWER, "GET", "/v1/agents/{name}"),
-    Verb("agents.limits", _VIEWER, "GET", "/v1/agents/{name}/limits"),
+    Verb("agents.list", _VIEWER, "GET", "/v1/agents", _NAMED_AGENTS),
+    Verb("agents.get", _VIEWER, "GET", "/v1/agents/{name}", _NAMED_AGENTS),
+    Verb("agents.limits", _VIEWER, "GET", "/v1/agents/{name}/limits", _NAMED_AGENTS),
     Verb("agents.put", _ADMIN, "PUT", "/v1/agents/{name}"),
     Verb("experience.list", _VIEWER, "GET", f"{_AGENT}/experience"),
     Verb("experience.add", _EDITOR, "POST", f"{_AGENT}/experience"),
@@ -124,8 +129,8 @@ VERBS: tuple[Verb, ...] = (
     Verb("experience.add_evidence", _EDITOR, "POST", f"{_AGENT}/experience/{{line}}/evidence"),
     Verb("experience.check_privacy", _EDITOR, "POST", f"{_AGENT}/experience/{{line}}/check-privacy"),
     Verb("experience.approve", _ADMIN, "POST", f"{_AGENT}/experience/{{line}}/approve"),
-    Verb("schemas.list", _VIEWER, "GET", "/v1/schemas"),
-    Verb("schemas.get", _VIEWER, "GET", "/v1/schemas/{name}"),
+    Verb("schemas.list", _VIEWER, "GET", "/v1/schemas", _SCHEMAS),
+    Verb("schemas.get", _VIEWER, "GET", "/v1/schemas/{name}", _SCHEMAS),
     Verb("schemas.put", _ADMIN, "PUT", "/v1/schemas/{name}"),
     Verb("schemas.records", _VIEWER, "GET", f"{_OWNER}/schemas/{{name}}/records"),
     # Operating the book
@@ -142,7 +147,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("embed", _ADMIN, "POST", "/v1/embed"),
     Verb("reembed", _ADMIN, "POST", "/v1/reembed"),
     Verb("form_now", _EDITOR, "POST", f"{_OWNER}/form"),
-    Verb("who_forms", _VIEWER, "GET", "/v1/forming"),
+    Verb("who_forms", _VIEWER, "GET", "/v1/forming", _SETTING),
     Verb("form_with", _ADMIN, "PUT", "/v1/forming"),
     Verb("jobs.list", _ADMIN, "GET", "/v1/jobs"),
     Verb("jobs.retry", _ADMIN, "POST", "/v1/jobs/{id}/retry"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -21,6 +22,9 @@ from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, 
 from memoranda.model.values import is_id, new_id, refused, text_fault
 from memoranda.recall.hits import MOST_USED
 from memoranda.recall.scoring.search import Mode
+
+#: The trust with which the present call acts at most; a guard lowers it for a credential.
+MOST_TRUST: ContextVar[Trust] = ContextVar("memoranda_most_trust", default=Trust.OPERATOR)
 
 
 class Who(TypedDict, total=False):
@@ -65,9 +69,8 @@ def as_view(who: Who) -> View:
 
 def as_actor(view: View) -> Actor:
     """Return the actor of a view's writes."""
-    if view.whole:
-        return Actor("owner")
-    return Actor("application") if view.agent is None else Actor("agent", view.agent)
+    kind: Any = "owner" if view.whole else "application" if view.agent is None else "agent"
+    return Actor(kind, view.agent, MOST_TRUST.get())
 
 
 def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
@@ -380,8 +383,7 @@ def _names(values: Iterable[str] | str | None, field: str) -> frozenset[str] | N
 
 def _words(values: Iterable[str] | str | None, field: str, known: frozenset[str]) -> frozenset[str] | None:
     words = _names(values, field)
-    strange = sorted((words or frozenset()) - known)
-    if strange:
+    if strange := sorted((words or frozenset()) - known):
         raise InvalidInput(f"{field}: {strange[0]!r} is none of {', '.join(sorted(known))}", field=field)
     return words
 

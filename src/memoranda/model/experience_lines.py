@@ -124,6 +124,11 @@ class ExperienceLine(Record):
         """True if the line passed the privacy check for every user in its evidence."""
         return bool(self.evidence) and all(part.guarded_at is not None for part in self.evidence)
 
+    @property
+    def waits(self) -> bool:
+        """True if it serves nobody until an admin approves it: no record of a user is evidence for it."""
+        return not self.evidence and self.approved_at is None and self.retired_at is None
+
 
 def serves(line: ExperienceLine, owner: Owner, users: int = 3) -> bool:
     """True if a line may be shown to an agent that works for this owner.

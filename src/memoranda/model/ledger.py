@@ -12,7 +12,7 @@ from uuid import UUID
 
 from memoranda.errors import NotFound
 from memoranda.model.language_models import Usage
-from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.model.records import Owner, Record, RecordType, Trust, View
 from memoranda.model.redactions import Erasures as Erasures
 from memoranda.model.redactions import Redaction, Trace, Traces
 from memoranda.model.values import SIZE
@@ -65,6 +65,8 @@ class Actor:
 
     kind: Literal["owner", "agent", "application", "system"] = "application"
     id: str | None = None
+    #: The trust with which it acts at most; it is not stored.
+    trust: Trust = field(default=Trust.OPERATOR, repr=False, compare=False, metadata={"internal": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +232,7 @@ class Entry:
 def aged_of(entry: Entry) -> dict[UUID, UUID]:
     """Return the messages an entry removed because of their age, each with its thread, in the order of the note."""
     threads = (UUID(thread) for thread, count in entry.note.get(AGED, ()) for _ in range(count))
-    gone = (line.id for line in entry.lines if line.verb is Verb.AGE)
-    return dict(zip(gone, threads, strict=False))
+    return dict(zip((line.id for line in entry.lines if line.verb is Verb.AGE), threads, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,9 +378,8 @@ class ErasureReceipt:
         )
 
     def __repr__(self) -> str:
-        parts = [
-            f"removed {', '.join(f'{place} {count}' for place, count in self.removed.items()) or 'nothing'}"
-        ]
+        removed = ", ".join(f"{place} {count}" for place, count in self.removed.items())
+        parts = [f"removed {removed or 'nothing'}"]
         parts += [f"{len(self.kept)} kept for other sources"] if self.kept else []
         parts += [f"{len(self.repeated)} forgotten before"] if self.repeated else []
         parts += [f"still in {', '.join(self.still_in)}"] if self.still_in else []

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.book.input import as_flag, as_id, as_limit, as_owner, each
+from memoranda.book.input import MOST_TRUST, as_flag, as_id, as_limit, as_owner, each
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import RecordVerbs
 from memoranda.errors import NotFound
@@ -16,7 +16,7 @@ from memoranda.model.changes import AddEvidence, AddExperience, ApproveExperienc
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
+from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
 from memoranda.model.values import new_id, refused
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
@@ -37,11 +37,12 @@ class Experience(RecordVerbs):
     ) -> Receipt:
         """Add a line to an agent's experience; ``evidence`` names users, and which of their records taught it.
 
-        Without evidence it is the caller's own word, and approved; with it, it passes the guard or serves these alone.
+        Without evidence it is the caller's own word, and approved if an admin or the program itself adds it; with evidence, it
+        passes the guard or serves these alone.
         """
         party, now = self._agent(agent), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in (evidence or {}).items()]
-        approved_at = None if grounds else now
+        approved_at = now if not grounds and MOST_TRUST.get() is Trust.OPERATOR else None
         fields = {"field": field, "line": line, "evidence": grounds, "observed_at": now}
         made = each(
             [fields],

@@ -25,7 +25,7 @@ from memoranda.cli.session import Session
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, NO_ROOM, Job, JobState
 from memoranda.model.query import BookFacts
-from memoranda.model.records import Owner
+from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 
@@ -93,6 +93,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         who = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
         checks.append(formation(Forming(forming, *who), utc_now()))
         checks.append(await _of_fields(book))
+        checks += await _of_lines(book)
         checks += _without_room([job for job in forming if job.state is JobState.WAITING])
         checks += _hidden([job for job in jobs if session.whole or _is_of(book, job)])
         checks += health_checks.meaning(facts.details["vectors"])
@@ -116,6 +117,19 @@ async def _of_fields(book: Book) -> Check:
         advice = "forming an owner's thread moves them to memories; all at once: book.profile.bring_over()"
         return Check("bound fields", "note", left, advice)
     return Check("bound fields", "note" if silent else "ok", told if silent else "each is held by its memory")
+
+
+async def _of_lines(book: Book) -> list[Check]:
+    """Name the lines of agents' experience that nothing proves and nobody approved."""
+    agents = [owner.id for owner in await book.engine.owners(book.tenant) if owner.kind is OwnerKind.AGENT]
+    lines = [(agent, line) for agent in agents for line in await book.experience.list(agent) if line.waits]
+    if not lines:
+        return []
+    named = "; ".join(f"{line.id} of {agent}" for agent, line in lines[:_NAMED])
+    more = f"; and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
+    told = f"{counted(len(lines), 'line serves', 'lines serve')} nobody, without evidence and approval: {named}{more}"
+    advice = "read each with: memoranda experience list AGENT; then approve or retire it"
+    return [Check("experience", "note", told, advice)]
 
 
 def _is_of(book: Book, job: Job) -> bool:

@@ -53,6 +53,8 @@ def _status(line: ExperienceLine) -> str:
         return "retired"
     if line.approved_at is not None:
         return "approved"
+    if line.waits:
+        return "waits for approval"
     return "guarded" if line.guarded else "not passed"
 
 

@@ -11,14 +11,15 @@ from uuid import UUID
 from memoranda.errors import NotAllowed
 from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import AGED, REDACTED, Line, Verb
+from memoranda.model.ledger import AGED, REDACTED, Actor, Line, Verb
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
-from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.redactions import Redaction, dump_redactions
 from memoranda.model.unlisted import unlisted_of
 from memoranda.storage.damaged import Damaged
+from memoranda.storage.decide.protection import is_pinned_against
 from memoranda.storage.decide.redaction import (
     Redactable,
     Removed,
@@ -133,6 +134,7 @@ class _Gone:
 
 def plan_erasure(
     view: View,
+    actor: Actor,
     ids: tuple[UUID, ...],
     redactions: tuple[Redaction, ...] = (),
     emptied: tuple[UUID, ...] = (),
@@ -160,6 +162,12 @@ def plan_erasure(
         else:
             _check_own(thread, view)
     yield from follow(plan, {*(aged[id] for id in plan.aged if id in aged), *emptied})
+    if not view.whole:
+        for memory in those_of(Memory, plan.doomed.values()):
+            if memory.audience.readable_by(view) and (yield from is_pinned_against(actor, memory)):
+                raise NotAllowed(
+                    f"memory {memory.id} would go with it, and the person pinned that: only they forget it"
+                )
     return plan
 
 

@@ -24,7 +24,9 @@ from memoranda.storage.use_case import Deciding, ask
 
 def hide(state: BatchState, change: Hide) -> Deciding[None]:
     """Hide what an erasure of the same records and parts of records would remove."""
-    plan = yield from plan_erasure(state.batch.view, change.ids, change.redactions, change.emptied)
+    plan = yield from plan_erasure(
+        state.batch.view, state.batch.actor, change.ids, change.redactions, change.emptied
+    )
     if plan.unknown:
         named = ", ".join(map(str, plan.unknown))
         raise NotFound(f"ids: this view sees no record {named}, and nothing was forgotten")

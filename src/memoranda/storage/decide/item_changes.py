@@ -10,6 +10,7 @@ from memoranda.model.data.items import DeleteItem, Item, ItemChange, PutItem, Re
 from memoranda.model.ledger import Verb
 from memoranda.model.records import STRANGERS
 from memoranda.model.values import comparable, expired, micros
+from memoranda.storage.decide.protection import refuse_trust
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import CountItems
 from memoranda.storage.use_case import Deciding, ask
@@ -33,6 +34,7 @@ def change_item(state: BatchState, change: ItemChange) -> Deciding[None]:
 def put_item(state: BatchState, change: PutItem) -> Deciding[None]:
     """Store an item, or a new value of the one with its name and audience; an equal value changes nothing."""
     item, batch = change.item, state.batch
+    refuse_trust(state, item.trust)
     if not item.audience.readable_by(batch.view):
         raise NotFound(
             "audience: this view may not read items of that audience; choose one that includes this view"

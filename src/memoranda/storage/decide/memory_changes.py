@@ -19,11 +19,17 @@ from memoranda.model.changes import (
 )
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus, quotes_of
-from memoranda.model.messages import Episode, Thread
+from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
-from memoranda.storage.decide.protection import audience_of, protected, protected_from_act, refuse_taken
+from memoranda.storage.decide.protection import (
+    audience_of,
+    protected,
+    protected_from_act,
+    refuse_taken,
+    refuse_trust,
+)
 from memoranda.storage.decide.source_lists import (
     some_at_a_time,
     sources_among,
@@ -57,6 +63,8 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     for source in memory.sources:
         ground = yield from state.need(source, Record, "sources")
         grounds.append(ground)
+    of_user = any(isinstance(ground, Message) and ground.role == "user" for ground in grounds)
+    refuse_trust(state, memory.trust, of_user=of_user)
     if memory.thread is not None:
         thread = yield from state.need(memory.thread, Thread, "thread")
         grounds = grounds or [thread]
@@ -116,9 +124,11 @@ def supersede(state: BatchState, change: Supersede) -> Deciding[list[Pair]]:
     """Return the supersession to apply; none if the winner has too little trust to replace the other."""
     yield from state.fetch((change.winner, change.loser))
     winner = yield from state.find(change.winner)
-    if isinstance(winner, Memory) and (yield from _is_protected(state, change.loser, winner.trust)):
-        state.ignore("protected", change.loser)
-        return []
+    if isinstance(winner, Memory):
+        trust = lowest((winner.trust, state.batch.actor.trust))
+        if (yield from _is_protected(state, change.loser, trust)):
+            state.ignore("protected", change.loser)
+            return []
     return [Pair(state.item, change.winner, change.loser)]
 
 
@@ -360,6 +370,9 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
             f"audience: memory {memory.id} is not this agent's own, and would lose readers; only its author or the "
             "owner's view (view='owner') may do that"
         )
+    if (yield from protected_from_act(state, memory)):
+        state.ignore("protected", memory.id)
+        return
     changed = memory.changed(audience=change.audience)
     holder = yield from state.holder(changed)
     if holder is not None and holder.id != memory.id:

@@ -277,7 +277,9 @@ def add(state: BatchState, change: AddExperience) -> Deciding[None]:
     # Another user's records have taught the same line already: it stays one line.
     for part in evidence:
         yield from add_evidence(state, AddEvidence(held.id, part))
-    if not evidence:
+    if line.approved_at is not None and held.approved_at is None:
+        yield from approve(state, ApproveExperience(held.id))
+    elif not evidence:
         state.ignore("present", held.id)
 
 

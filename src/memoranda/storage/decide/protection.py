@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from memoranda.errors import Conflict, InvalidInput
+from memoranda.errors import Conflict, InvalidInput, NotAllowed
 from memoranda.model.changes import Remember
+from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Episode
 from memoranda.model.records import (
@@ -33,6 +34,8 @@ def protected(state: BatchState, memory: Memory, trust: Trust) -> Deciding[bool]
         return False
     if is_persons_field(memory) and trust is not Trust.OPERATOR:
         return True
+    if (yield from is_pinned_against(state.batch.actor, memory)):
+        return True
     if lowest((memory.trust, trust)) is memory.trust:
         return False
     if memory.trust is Trust.OPERATOR or memory.pinned:
@@ -52,10 +55,41 @@ def protected_from_act(state: BatchState, memory: Memory) -> Deciding[bool]:
     agent = state.batch.view.agent
     own = agent is not None and memory.agent == agent
     if own and memory.trust is not Trust.OPERATOR and not is_persons_field(memory):
+        return (yield from is_pinned_against(state.batch.actor, memory))
+    return (yield from protected(state, memory, trust_of_act(state)))
+
+
+def trust_of_act(state: BatchState) -> Trust:
+    """Return the trust of a change that states none."""
+    # A program acts for the operator, as far as its credential goes. What formation takes back, the user took back.
+    if state.batch.actor.kind == "system":
+        return Trust.USER
+    return lowest(
+        (Trust.OPERATOR if state.batch.view.agent is None else Trust.ASSISTANT, state.batch.actor.trust)
+    )
+
+
+def refuse_trust(state: BatchState, stated: Trust, *, of_user: bool = False) -> None:
+    """Raise ``NotAllowed`` if a record claims more trust than its writer's credential has.
+
+    ``of_user``: it is what the user said, or rests on that, which an agent may pass on with the user's trust.
+    """
+    most = state.batch.actor.trust
+    if of_user and most is Trust.ASSISTANT:
+        most = Trust.USER
+    if lowest((stated, most)) is not stated:
+        raise NotAllowed(
+            f"trust: this credential may not state {stated.value!r} here; state {most.value!r} or less, or leave it out"
+        )
+
+
+def is_pinned_against(actor: Actor, memory: Memory) -> Deciding[bool]:
+    """True if the person wrote or changed a pinned memory, and the actor's credential is one of an agent."""
+    if not memory.pinned or actor.trust is not Trust.ASSISTANT:
         return False
-    # A program acts for the operator. What formation takes back, the user took back.
-    trust = Trust.OPERATOR if agent is None else Trust.ASSISTANT
-    return (yield from protected(state, memory, Trust.USER if state.batch.actor.kind == "system" else trust))
+    positions = yield from ask(PositionsTouching((memory.id,)))
+    entries = (yield from ask(EntriesAt(tuple(sorted(positions))))) if positions else []
+    return any(entry.actor.kind == "owner" for entry in entries)
 
 
 def written_by_person(state: BatchState, memory: Memory) -> Deciding[bool]:

@@ -33,7 +33,7 @@ from memoranda.model.messages import (
 )
 from memoranda.model.records import Audience, Limits, Record, lowest, narrowest
 from memoranda.model.values import expired, moment, new_id, refused
-from memoranda.storage.decide.protection import refuse_taken
+from memoranda.storage.decide.protection import refuse_taken, refuse_trust
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_case import Deciding
 
@@ -133,6 +133,7 @@ def append(state: BatchState, change: Append) -> Deciding[None]:
     if ends is not None and ends <= state.batch.at:
         raise NotFound(f"thread: {thread} has expired; open another one")
     for message, terms in zip(change.messages, change.terms, strict=True):
+        refuse_trust(state, message.trust, of_user=message.role == "user")
         said = message.changed(
             owner=state.batch.owner,
             thread=thread,
@@ -263,6 +264,7 @@ def keep_task_summary(state: BatchState, change: KeepTaskSummary) -> Deciding[No
 def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
     """Store an episode with an audience no wider, and unless its trust was judged, a trust no higher than its sources'."""
     episode: Episode = change.episode
+    refuse_trust(state, episode.trust)
     grounds: list[Record] = []
     yield from state.fetch(episode.rests_on())
     for source in episode.rests_on():

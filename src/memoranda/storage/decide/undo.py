@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotFound
+from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotAllowed, NotFound
 from memoranda.model.changes import Undo
 from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
-from memoranda.model.records import Record, RecordType
-from memoranda.storage.decide.protection import check_external_ids
+from memoranda.model.records import Record, RecordType, Trust
+from memoranda.storage.decide.protection import check_external_ids, protected_from_act, trust_of_act
 from memoranda.storage.decide.source_lists import as_it_was, sources_among
 from memoranda.storage.decide.state import BatchState, holders
 from memoranda.storage.questions import EntriesAt, InThread, PositionsTouching, RestingOn, VersionOf
@@ -39,7 +39,7 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
             field="position",
         )
     for line in lines:
-        yield from _restore(state, line)
+        yield from _restore(state, line, change.position)
     yield from _check_slots(state)
     yield from check_external_ids(state)
     state.note["undoes"] = [entry.position for entry in entries]
@@ -93,6 +93,12 @@ def _unknown(position: int) -> NotFound:
     )
 
 
+def _refused(position: int) -> NotAllowed:
+    return NotAllowed(
+        f"position {position} is the person's or an operator's own: only they undo it; ask with view='owner'"
+    )
+
+
 def _check(state: BatchState, entries: list[Entry], wanted: int) -> Deciding[None]:
     yield from state.fetch(line.id for entry in entries for line in entry.lines)
     for entry in entries:
@@ -102,6 +108,8 @@ def _check(state: BatchState, entries: list[Entry], wanted: int) -> Deciding[Non
             # The readers of an erased record are not known any more; its author may learn that it was erased.
             if not own if record is None else not record.audience.readable_by(state.batch.view):
                 raise _unknown(wanted)
+        if entry.actor.kind == "owner" and not own and trust_of_act(state) is not Trust.OPERATOR:
+            raise _refused(entry.position)
     deeds = [(entry.position, line) for entry in entries for line in _deeds(entry)]
     for position, line in deeds:
         if line.verb is Verb.APPEND:
@@ -182,9 +190,11 @@ def _earliest_lines(entries: list[Entry]) -> list[Line]:
     return list(first.values())
 
 
-def _restore(state: BatchState, line: Line) -> Deciding[None]:
+def _restore(state: BatchState, line: Line, position: int) -> Deciding[None]:
     record = state.current(line.id)
     assert record is not None
+    if isinstance(record, Memory) and (yield from protected_from_act(state, record)):
+        raise _refused(position)
     if line.before == 0:
         restored = _unmade(record)
     else:

@@ -207,7 +207,7 @@ def _plan(target: Target) -> Deciding[ErasurePlan]:
         return (yield from plan_ageing(target.view, target.ids))
     if target.hidden:
         return (yield from plan_hidden(target.view, target.actor, target.hidden))
-    return (yield from plan_erasure(target.view, target.ids, target.redactions, target.emptied))
+    return (yield from plan_erasure(target.view, target.actor, target.ids, target.redactions, target.emptied))
 
 
 def _lacked_by_copies(era: UUID, target: Target, plan: ErasurePlan) -> Erasures:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotFound
+from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotAllowed, NotFound
 from memoranda.model.changes import (
     AddEvidence,
     AddExperience,
@@ -13,21 +15,24 @@ from memoranda.model.changes import (
     ChangeAudience,
     CloseThread,
     Confirm,
+    Hide,
     Import,
     PatchProfile,
     PutNamed,
+    RecordEpisode,
     Retract,
     RetractSource,
     SetThread,
     Supersede,
     Undo,
 )
+from memoranda.model.data.items import Item, PutItem
 from memoranda.model.experience_lines import Evidence
-from memoranda.model.ledger import Verb
+from memoranda.model.ledger import Actor, Target, Verb
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import ThreadStatus
 from memoranda.model.profiles import Agent
-from memoranda.model.records import EVERYONE, WHOLE
+from memoranda.model.records import EVERYONE, WHOLE, Trust
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import (
@@ -283,3 +288,59 @@ class TakenBackSuite(Suite):
         await pen.erase(two)
         assert (await pen.read(memory)).active
         assert await pen.find(rests) is None
+
+    async def test_an_agent_undoes_nothing_of_the_persons_and_nothing_that_is_protected_from_it(
+        self, engine: Engine
+    ) -> None:
+        person, agent = Pen(engine), Pen(engine, view=AT_A)
+        how: dict[str, Any] = {"agent": "a", "audience": EVERYONE, "trust": Trust.ASSISTANT}
+        own = await agent.write(agent.remembering("likes tea", **how), actor=Actor("agent", "a"))
+        rule = await person.write(person.remembering("no refunds", audience=EVERYONE, trust=Trust.OPERATOR))
+        pinned = await person.write(Amend(own.id, {"pinned": True}), actor=Actor("owner"))
+        for undo in (Undo(rule.position), Undo(pinned.position), Undo(own.position, True)):
+            with pytest.raises(NotAllowed, match="only they undo it"):
+                await agent.write(undo, actor=Actor("agent", "a"))
+        assert ((await person.read(rule.id)).active, (await person.read(own.id)).version) == (True, 2)
+        assert (await person.write(Undo(own.position, True), actor=Actor("owner"))).items
+
+    async def test_what_the_person_pinned_withstands_an_agents_credential(self, engine: Engine) -> None:
+        person, shop = Pen(engine), Actor("agent", "a", Trust.ASSISTANT)
+        agent = Pen(engine, view=AT_A)
+        how: dict[str, Any] = {"agent": "a", "audience": EVERYONE, "trust": Trust.ASSISTANT}
+        thread = await agent.open(agent="a")
+        (said,) = await agent.say(thread, "tea, please", agent="a")
+        held = (await agent.write(agent.remembering("likes tea", sources=(said,), **how), actor=shop)).id
+        await agent.write(Amend(held, {"tags": ("drink",)}), actor=shop)
+        await person.write(Amend(held, {"pinned": True}), actor=Actor("owner"))
+        before = await person.read(held)
+        passed_on = {**how, "trust": Trust.USER, "sources": (said,), "supersedes": (held,)}
+        newer = (await agent.write(agent.remembering("likes gin", **passed_on), actor=shop)).id
+        for change in (Retract(held), Amend(held, {"pinned": False}), Supersede(held, newer)):
+            assert [part.code for part in (await agent.write(change, actor=shop)).ignored] == ["protected"]
+        for ids in ((held,), (said,)):
+            with pytest.raises(NotAllowed, match="pinned"):
+                await agent.write(Hide(ids), actor=shop)
+            with pytest.raises(NotAllowed, match="pinned"):
+                await engine.erase(Target(ANN, AT_A, shop, ids), agent.tick())
+        assert await person.read(held) == before
+        assert (await engine.verify()).faults == ()
+
+    async def test_a_credential_states_no_more_trust_than_it_has(self, engine: Engine) -> None:
+        agent, shop = Pen(engine, view=AT_A), Actor("agent", "a", Trust.ASSISTANT)
+        thread = await agent.open(agent="a")
+        (said,) = (await agent.write(agent.saying(thread, "tea"), actor=shop)).ids()
+        how: dict[str, Any] = {"agent": "a", "audience": EVERYONE}
+        place: dict[str, Any] = {"namespace": ("n",), "name": "x", "created_at": START, "updated_at": START}
+        item = Item(id=new_id(), owner=ANN, value=1, trust=Trust.OPERATOR, **place)
+        above: list[Change] = [
+            agent.remembering("x", trust=Trust.USER, **how),
+            agent.remembering("x", trust=Trust.OPERATOR, sources=(said,), **how),
+            agent.saying(thread, "x", role="assistant", trust=Trust.USER),
+            agent.saying(thread, "x", trust=Trust.OPERATOR),
+            RecordEpisode(an_episode(ANN, trust=Trust.USER)),
+            PutItem(item),
+        ]
+        for change in above:
+            with pytest.raises(NotAllowed, match="may not state"):
+                await agent.write(change, actor=shop)
+        await agent.write(agent.remembering("x", trust=Trust.USER, sources=(said,), **how), actor=shop)
