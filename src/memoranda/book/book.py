@@ -47,12 +47,11 @@ from memoranda.book.input import (
     as_types,
     as_view,
     each,
-    names_a_record,
     names_records,
 )
 from memoranda.book.items.item_verbs import Items
 from memoranda.book.question_input import as_confidence, as_mode_of_types, as_vector
-from memoranda.book.record_ids import THREADS, record_id, record_ids, with_thread_id
+from memoranda.book.record_ids import record_ids, thread_id, with_thread_id
 from memoranda.book.schema_verbs import Schemas
 from memoranda.book.service_keys import Keys
 from memoranda.book.services import Embeddings, Services
@@ -311,6 +310,7 @@ class Book(
         query: str | None = None,
         *,
         thread: UUID | str | ThreadHandle | None = None,
+        conversation: bool = True,
         budget: int | None = None,
         limit: int | None = None,
         count: Count | None = None,
@@ -326,15 +326,15 @@ class Book(
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
         model does; without it they are estimated. ``types`` and ``kinds`` choose records and kinds of memories; ``time_zone``
         adds the time. ``limit`` is the most hits and memories; without it, as many as the budget holds. The memories that
-        are placed count as used, unless ``mark_used`` is False.
+        are placed count as used, unless ``mark_used`` is False. ``conversation=False`` leaves out the turns of the ``thread``,
+        for a program that gives them to the model itself.
         ``vector`` is the query's, as ``recall`` takes it.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         if query is None and vector is not None:
             raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
         where = thread.id if isinstance(thread, ThreadHandle) else thread
-        if where is not None and names_a_record(where):
-            where = await record_id(self.engine, party, view, where, "thread", THREADS)
+        where = await thread_id(self.engine, party, view, where, needed=conversation)
         own = usable_here(await self._services.forming.of_agents.context(view.agent))
         request = request_of(
             query,
@@ -345,6 +345,7 @@ class Book(
             own.types if types is None else types,
             own.kinds if kinds is None else kinds,
             own.time_zone if time_zone is None else time_zone,
+            conversation,
         )
 
         async def finding(

@@ -10,7 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memoranda.book.agent_settings import ContextSettings
-from memoranda.book.input import as_count, as_id, as_limit, as_names, as_text, as_types
+from memoranda.book.input import as_count, as_flag, as_id, as_limit, as_names, as_text, as_types
 from memoranda.errors import InvalidInput
 from memoranda.formation.formation_settings import CONTEXT
 from memoranda.model.memories import Memory
@@ -28,6 +28,8 @@ class ContextRequest:
     #: None: the last message of the thread's user.
     question: str | None
     thread: UUID | None
+    #: False leaves the thread's turns out: the caller has them.
+    conversation: bool
     budget: int
     #: The most that recall finds, and the most memories; None: as many as the budget holds.
     limit: int | None
@@ -38,13 +40,26 @@ class ContextRequest:
     #: The reader's zone, if the context is to tell the time.
     zone: tzinfo | None
 
+    @property
+    def quoted_thread(self) -> UUID | None:
+        """The thread whose turns the context has."""
+        return self.thread if self.conversation else None
+
     def wants(self, memory: Memory) -> bool:
         """True if a memory may be placed."""
         return RecordType.MEMORY in self.types and (self.kinds is None or memory.kind in self.kinds)
 
 
 def request_of(
-    question: Any, thread: Any, budget: Any, limit: Any, count: Any, types: Any, kinds: Any, zone: Any
+    question: Any,
+    thread: Any,
+    budget: Any,
+    limit: Any,
+    count: Any,
+    types: Any,
+    kinds: Any,
+    zone: Any,
+    conversation: Any = True,
 ) -> ContextRequest:
     """Check the arguments of ``book.context``."""
     wanted = _PLACED if types is None else as_types(types)
@@ -55,6 +70,7 @@ def request_of(
     return ContextRequest(
         None if question is None else as_text(question, "query"),
         None if thread is None else as_id(thread, "thread"),
+        as_flag(conversation, "conversation"),
         as_count(budget, "budget", 1),
         None if limit is None else as_limit(limit),
         as_counter(count),

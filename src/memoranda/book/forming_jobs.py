@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -12,10 +12,12 @@ from memoranda.errors import Conflict, InvalidInput
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.model.changes import FORM, Job, JobDraft
 from memoranda.model.drafts import SCHEMAS, Scheduled
+from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import Schema
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, Limits, Owner, OwnerKind, RecordType, those_of
+from memoranda.model.records import WHOLE, Limits, Owner, OwnerKind, RecordType, View, those_of
 from memoranda.ports import Records
+from memoranda.recall.context.turns import is_users_turn
 
 #: Work on what is new in a thread, and on all of it again.
 REFORM: Final = "reform"
@@ -106,6 +108,15 @@ class Forming:
         if not (await self.of_agents.forming(agent)).enabled:
             raise Conflict(_OFF)
         return (JobDraft(REFORM, str(thread), payload, (thread,), insists=True),)
+
+    async def still_formed(self, owner: Owner, view: View, said: Sequence[Message]) -> list[Message]:
+        """Return the user's turns among these messages of several threads, without those whose forming was turned off."""
+        if not said:
+            return []
+        found = await self._records.get(owner, view, [*{message.thread for message in said}])
+        threads = those_of(Thread, found.values())
+        on = {one.id for one in threads if (await self.of_agents.forming(one.agent)).enabled}
+        return [message for message in said if message.thread in on and is_users_turn(message)]
 
     async def _payload(self, schemas: Requested | None) -> dict[str, Any]:
         if schemas is None:

@@ -139,3 +139,17 @@ async def _named(
 
 def _is_undone(record: Record) -> bool:
     return isinstance(record, Memory) and record.status is MemoryStatus.UNDONE
+
+
+async def thread_id(
+    engine: Engine, owner: Owner, view: View, thread: UUID | str | None, *, needed: bool
+) -> UUID | str | None:
+    """Return the id of a thread given by its name; of one that the view cannot see, None unless it is ``needed``."""
+    if thread is None or not names_a_record(thread):
+        return thread
+    try:
+        return await record_id(engine, owner, view, thread, "thread", THREADS)
+    except NotFound:
+        if needed:
+            raise
+        return None

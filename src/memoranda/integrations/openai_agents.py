@@ -137,6 +137,8 @@ class RecallHook:
             found = await self.book.context(
                 scope.owner,
                 question,
+                thread=scope.thread,
+                conversation=False,
                 budget=self.budget,
                 limit=self.limit,
                 count=self.count,

@@ -266,13 +266,13 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     async def _context(self, ctx: RunContext[AgentDepsT], run: _Run) -> str:
         """Return the text of the run's context, or an empty text; if the book fails, log it, or raise if ``strict``."""
         question = clean(prompt_text(ctx.prompt))[:_QUESTION].strip() or None
-        # The thread's messages are not repeated if the model gets them as its history.
-        thread = None if run.before else run.thread
         try:
             context = await self.book.context(
                 run.scope.owner,
                 question,
-                thread=thread,
+                thread=run.thread,
+                # The thread's messages are not repeated if the model gets them as its history.
+                conversation=not run.before,
                 budget=self.budget,
                 limit=self.limit,
                 count=self.count,

@@ -32,6 +32,10 @@ class Filter:
     kind_prefix: str | None = None
     statuses: frozenset[str] | None = None
     thread: UUID | None = None
+    #: Of other threads than this.
+    not_thread: UUID | None = None
+    #: Threads that a job forms (turns into memories), if they have messages that are not formed, and these messages.
+    unformed: bool = False
     #: The holder of this key or name only.
     slots: tuple[bytes, ...] | None = None
     #: Said, observed or begun at or after, and before.

@@ -76,6 +76,9 @@ class Dialect:
             values["kind_prefix"] = filter.kind_prefix
         if filter.statuses is not None:
             parts.append(is_among("r.status", "statuses", filter.statuses))
+        if filter.not_thread is not None:
+            parts.append("r.thread <> :not_thread")
+            values["not_thread"] = filter.not_thread.bytes
         if filter.slots is not None:
             condition, slots = self.slots(filter.slots)
             parts.append(condition)
@@ -138,6 +141,8 @@ def statement_of(filter: Filter, types: frozenset[RecordType] | None) -> str:
     """Return the name of the statement that has the best index for a filter, and for these of its types."""
     if filter.by_places:
         name = "places"
+    elif filter.unformed:
+        name = "scan_unformed"
     elif filter.thread is not None:
         name = "scan_thread"
     elif filter.pinned and types == frozenset({RecordType.MEMORY}):

@@ -7,6 +7,7 @@ from memoranda.testing.conformance.background.formation import FormationSuite, S
 from memoranda.testing.conformance.background.job_waits import WaitingSuite, WhoFormsSuite
 from memoranda.testing.conformance.background.jobs import JobSuite
 from memoranda.testing.conformance.background.scheduled_jobs import SchedulingSuite
+from memoranda.testing.conformance.background.unformed import UnformedSuite
 from memoranda.testing.conformance.confirmations import ConfirmationSuite
 from memoranda.testing.conformance.copies import MovingSuite
 from memoranda.testing.conformance.erasure import ErasureSuite
@@ -56,6 +57,7 @@ class StoreSuite(
     WhoFormsSuite,
     SpendingSuite,
     FormationSuite,
+    UnformedSuite,
     ShelfSuite,
     NarrowingSuite,
     VectorSuite,

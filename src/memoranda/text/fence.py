@@ -13,6 +13,7 @@ BLOCKS: Final = (
     "memories",
     "group_memories",
     "episodes",
+    "other_conversations",
     "passages",
     "conversation",
 )

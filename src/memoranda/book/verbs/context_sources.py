@@ -34,9 +34,10 @@ from memoranda.model.records import (
     those_of,
 )
 from memoranda.recall.context.blocks import now_line
-from memoranda.recall.context.composer import PART, STANDING_PART, Composer, Material
+from memoranda.recall.context.composer import OTHERS_PART, PART, STANDING_PART, Composer, Material
 from memoranda.recall.context.echoes import Echoes
 from memoranda.recall.context.passage_parts import MARKS
+from memoranda.recall.context.repetitions import each_once
 from memoranda.recall.context.result import Context
 from memoranda.recall.context.turns import is_users_turn, turns_since_silence
 from memoranda.secrets.masks import shown
@@ -68,6 +69,8 @@ _STANDING = replace(
 #: What no longer holds, because something replaced it or because it was taken back.
 _ENDED = Filter(types=_NEWEST.types, statuses=frozenset(status.value for status in MARKS))
 _LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
+#: What the user said and is not formed yet; never what an assistant, a tool or a page said.
+_UNFORMED = replace(turns_of(None), unformed=True, kinds=frozenset({"user"}), trust=_STANDING.trust)
 _LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
 
 #: The fewest tokens of a turn in a conversation: its label's, and one for so many bytes.
@@ -98,6 +101,8 @@ class _Beside:
     #: Memories of the groups that the view names, pinned ones first.
     of_groups: Sequence[Memory]
     episodes: Sequence[Episode]
+    #: What the user said in other threads and is not formed yet.
+    unformed: Sequence[Message]
     #: What the agent has learnt, as far as it may serve this owner.
     learnt: Sequence[ExperienceLine]
     #: Oldest first.
@@ -179,7 +184,8 @@ class Contexts:
             if request.wants(memory)
         ]
         memories = _chosen([memory for memory in known if not _is_over(memory, now)], most)
-        judge = Echoes([*memories, *beside.profile, *beside.learnt, *_shown(found)], question)
+        unformed = each_once(beside.unformed, [record for hit in found for record in _records_of(hit)])
+        judge = Echoes([*memories, *beside.profile, *beside.learnt, *unformed, *_shown(found)], question)
         passages, hits = await _passages(found, judge, question, finding, request.limit)
         groups = [memory for memory in beside.of_groups if not _is_over(memory, now)]
         material = Material(
@@ -189,8 +195,9 @@ class Contexts:
             group_memories=_chosen(groups, most),
             standing=await self._strongest(owner, view, request.budget, [*memories, *groups]),
             expired=_each_once(memory for memory in (*known, *beside.of_groups) if _is_over(memory, now)),
-            ended=await self._ended(owner, view, passages),
+            ended=await self._ended(owner, view, [*unformed, *passages]),
             episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
+            unformed=unformed,
             passages=passages,
             hits={record.id: hit for hit in reversed(hits) for record in _records_of(hit)},
             turns=turns,
@@ -225,26 +232,30 @@ class Contexts:
         # Their quotes are compared with what the context shows of the messages.
         return those_of(Memory, shown(page.records, self._services.door.secrets, native=False))
 
-    def _groups(self, view: View) -> list[Owner]:
+    def _other_groups(self, owner: Owner, view: View) -> list[Owner]:
         """Return the groups of a view as owners: the application names them, so it lets the agent read what is theirs."""
         names = view.groups[:_GROUPS]
-        return [Owner(tenant=self._services.tenant, kind=OwnerKind.GROUP, id=name) for name in names]
+        groups = [Owner(tenant=self._services.tenant, kind=OwnerKind.GROUP, id=name) for name in names]
+        return [group for group in groups if group != owner]
 
     async def _beside(self, owner: Owner, view: View, request: ContextRequest, most: int) -> _Beside:
         """Read everything a context includes besides the answers to its question, in one call to the engine."""
-        types, thread, budget = request.types, request.thread, request.budget
-        scans = [Scan(owner, view, replace(_KEPT, types=_KEPT_TYPES & types), None, _MOST)]
+        types, thread, budget = request.types, request.quoted_thread, request.budget
+        unformed = replace(_UNFORMED, types=types & {RecordType.MESSAGE}, not_thread=request.thread)
+        scans = [
+            Scan(owner, view, replace(_KEPT, types=_KEPT_TYPES & types), None, _MOST),
+            Scan(owner, view, unformed, None, min(budget // OTHERS_PART // _LABEL + 1, _MOST)),
+        ]
         if RecordType.MEMORY in types:
             newest = replace(_NEWEST, kinds=request.kinds)
             if request.kinds is None or _STANDING_KIND in request.kinds:
                 scans.append(Scan(owner, view, _STANDING, None, _STANDING_MOST))
             scans.append(Scan(owner, view, newest, None, most))
-            for group in self._groups(view):
-                if group != owner:
-                    pinned = replace(_KEPT, types=_NEWEST.types, kinds=request.kinds)
-                    scans.append(Scan(group, view, pinned, None, _MOST))
-                    scans.append(Scan(group, view, _STANDING, None, _STANDING_MOST))
-                    scans.append(Scan(group, view, newest, None, most))
+            for group in self._other_groups(owner, view):
+                pinned = replace(_KEPT, types=_NEWEST.types, kinds=request.kinds)
+                scans.append(Scan(group, view, pinned, None, _MOST))
+                scans.append(Scan(group, view, _STANDING, None, _STANDING_MOST))
+                scans.append(Scan(group, view, newest, None, most))
         bound = await self._services.bound.schemas() if RecordType.PROFILE in types else {}
         if bound:
             scans.append(Scan(owner, view, keyed(bound), None, _MOST))
@@ -264,17 +275,16 @@ class Contexts:
         read = [record for page in pages[1:] for record in page.records]
         stored, now = those_of(ProfileDocument, pages[0].records), self._services.door.clock()
         profile = await self._services.bound.joined(owner, view, stored, keyed_ones, now, schemas=bound)
+        said = await self._services.forming.still_formed(owner, view, those_of(Message, pages[1].records))
         turns: list[Message] = []
         whole = True
         if thread is not None:
+
+            def cost(turn: Message) -> int:
+                return _at_least(turn, budget)
+
             turns, whole = await newest_turns(
-                self._services,
-                owner,
-                view,
-                thread,
-                budget,
-                lambda turn: _at_least(turn, budget),
-                first=pages[-1],
+                self._services, owner, view, thread, budget, cost, first=pages[-1]
             )
         own = [memory for memory in those_of(Memory, read) if memory.owner == owner]
         of_groups = _newest_first(one for one in those_of(Memory, read) if one.owner != owner)
@@ -285,6 +295,7 @@ class Contexts:
             newest=_each_once(own),
             of_groups=_chosen(of_groups, most),
             episodes=those_of(Episode, read),
+            unformed=said,
             learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],
             turns=shown(turns, mode, native=False),
             turns_whole=whole,

@@ -154,5 +154,5 @@ def _summary_of(records: Sequence[Record]) -> str:
     return next((thread.summary for thread in those_of(Thread, records)), "")
 
 
-def turns_of(thread: UUID) -> Filter:
+def turns_of(thread: UUID | None) -> Filter:
     return Filter(types=frozenset({RecordType.MESSAGE}), thread=thread, newest_first=True)

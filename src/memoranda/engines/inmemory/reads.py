@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Writes
+from memoranda.model.changes import FORM
 from memoranda.model.data.data_filters import record_data
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
@@ -63,10 +64,28 @@ def _scan(on: Session, asked: Scan) -> Page:
     def place(kept: Kept) -> Any:
         return kept.now.row.seq if filter.by_places else kept.now.row.id
 
-    found = sorted(_matching(_era(on, owner, view), view, filter), key=place, reverse=filter.newest_first)
+    met = _matching(_era(on, owner, view), view, filter)
+    if filter.unformed:
+        met = _unformed(on, met)
+    found = sorted(met, key=place, reverse=filter.newest_first)
     rest = [kept for kept in found if (place(kept) < start if filter.newest_first else place(kept) > start)]
     told = _told(_era(on, owner, view), view, {kept.id: kept.record() for kept in rest[:limit]})
     return page_of(filter, tuple(told.values()), len(rest) <= limit)
+
+
+def _unformed(on: Session, found: Iterable[Kept]) -> list[Kept]:
+    """Return those of these records that are threads which a job forms, or their messages, not formed yet."""
+    rows = on.tables.jobs.values()
+    forming = {(row.era, id) for row in rows if row.piece.kind == FORM for id in row.piece.records[:1]}
+    waiting = []
+    for kept in found:
+        id = kept.now.row.thread
+        if id and (kept.era.id, id) in forming:
+            thread = kept.era.records[UUID(bytes=id)]
+            last = kept.tail if kept is thread else kept.now.row.seq
+            if last > json.loads(thread.now.row.body).get("formed_through", 0):
+                waiting.append(kept)
+    return waiting
 
 
 def _count(on: Session, question: q.CountRecords) -> int:
@@ -92,6 +111,7 @@ def _meets(kept: Kept, filter: Filter) -> bool:
         and (filter.kind_prefix is None or (row.kind is not None and row.kind.startswith(filter.kind_prefix)))
         and (filter.statuses is None or row.status in filter.statuses)
         and (filter.thread is None or row.thread == filter.thread.bytes)
+        and (filter.not_thread is None or row.thread not in (None, filter.not_thread.bytes))
         and (filter.slots is None or row.slot in filter.slots)
         and (filter.sources is None or not filter.sources.isdisjoint(kept.sources))
         and (not filter.pinned or row.type != "memory" or json.loads(row.body).get("pinned", False))

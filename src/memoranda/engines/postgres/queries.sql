@@ -183,6 +183,43 @@ SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, citing AS c, LATERAL (
     OFFSET 0) AS x
 ORDER BY x.id DESC LIMIT :limit
 
+-- What waits is found by its jobs. A thread's seq is the last place given out: messages after formed_through are not formed.
+-- name: scan_unformed_up
+WITH seen AS MATERIALIZED ({view}), unformed AS MATERIALIZED (
+    SELECT o.owner, o.shelves, t.id, coalesce((t.body::json ->> 'formed_through')::bigint, 0) AS through
+    FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+    CROSS JOIN LATERAL (SELECT j.records FROM jobs AS j WHERE j.owner = o.owner AND j.kind = 'form' OFFSET 0) AS j
+    CROSS JOIN LATERAL (
+        SELECT t.id, t.body FROM records AS t
+        WHERE t.owner = o.owner AND t.id = j.records[1] OFFSET 0) AS t)
+SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups
+FROM unformed AS u CROSS JOIN LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = u.owner AND r.thread = u.id AND r.seq > u.through AND r.type = ANY(:types::text[])
+        AND r.shelf = ANY(u.shelves) AND r.id > :cursor AND {conditions}
+    OFFSET 0) AS x
+JOIN seen AS s ON s.no = x.shelf
+ORDER BY x.id LIMIT :limit
+
+-- name: scan_unformed_down
+WITH seen AS MATERIALIZED ({view}), unformed AS MATERIALIZED (
+    SELECT o.owner, o.shelves, t.id, coalesce((t.body::json ->> 'formed_through')::bigint, 0) AS through
+    FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+    CROSS JOIN LATERAL (SELECT j.records FROM jobs AS j WHERE j.owner = o.owner AND j.kind = 'form' OFFSET 0) AS j
+    CROSS JOIN LATERAL (
+        SELECT t.id, t.body FROM records AS t
+        WHERE t.owner = o.owner AND t.id = j.records[1] OFFSET 0) AS t)
+SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups
+FROM unformed AS u CROSS JOIN LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = u.owner AND r.thread = u.id AND r.seq > u.through AND r.type = ANY(:types::text[])
+        AND r.shelf = ANY(u.shelves) AND r.id < :cursor AND {conditions}
+    OFFSET 0) AS x
+JOIN seen AS s ON s.no = x.shelf
+ORDER BY x.id DESC LIMIT :limit
+
 -- name: scan_thread_up
 WITH seen AS MATERIALIZED ({view})
 SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (

@@ -128,6 +128,23 @@ FROM records AS r
 WHERE r.shelf = :shelf AND r.type = :type AND +r.id < :cursor AND {conditions}
 ORDER BY r.id DESC LIMIT :limit
 
+-- What waits is found by its jobs. A thread's seq is the last place given out: messages after formed_through are not formed.
+-- name: scan_unformed_up
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM shelves AS s CROSS JOIN jobs AS j CROSS JOIN records AS t CROSS JOIN records AS r
+WHERE s.no = :shelf AND j.owner = s.owner AND j.kind = 'form' AND t.id = id_of(json_extract(j.records, '$[0]'))
+  AND r.thread = t.id AND r.seq > coalesce(json_extract(t.body, '$.formed_through'), 0)
+  AND +r.shelf = :shelf AND +r.type = :type AND +r.id > :cursor AND {conditions}
+ORDER BY r.id LIMIT :limit
+
+-- name: scan_unformed_down
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM shelves AS s CROSS JOIN jobs AS j CROSS JOIN records AS t CROSS JOIN records AS r
+WHERE s.no = :shelf AND j.owner = s.owner AND j.kind = 'form' AND t.id = id_of(json_extract(j.records, '$[0]'))
+  AND r.thread = t.id AND r.seq > coalesce(json_extract(t.body, '$.formed_through'), 0)
+  AND +r.shelf = :shelf AND +r.type = :type AND +r.id < :cursor AND {conditions}
+ORDER BY r.id DESC LIMIT :limit
+
 -- name: scan_thread_up
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
 FROM records AS r

@@ -229,7 +229,7 @@ def _day(moment: datetime) -> str:
 STEADY = BLOCKS[:4]
 LIVELY = BLOCKS[4:]
 #: The shares of a budget that is too small for all blocks.
-_WEIGHTS = dict(zip(BLOCKS, (1, 1, 3, 1, 1, 2, 3), strict=True))
+_WEIGHTS = dict(zip(BLOCKS, (1, 1, 3, 1, 1, 2, 2, 3), strict=True))
 #: The steady blocks get more than half of the budget in steps of this fraction, so that a new turn rarely changes them.
 _STEPS = 8
 

@@ -36,7 +36,9 @@ PART = 6
 _LEAST = 48
 #: Standing instructions take at most this fraction of the budget before anything else does.
 STANDING_PART = 4
-_EXPERIENCE, _PROFILE, _MEMORIES, _GROUP_MEMORIES, _EPISODES, _PASSAGES, _CONVERSATION = BLOCKS
+#: Turns of other conversations take at most this fraction of the budget.
+OTHERS_PART = 4
+_EXPERIENCE, _PROFILE, _MEMORIES, _GROUP_MEMORIES, _EPISODES, _OTHERS, _PASSAGES, _CONVERSATION = BLOCKS
 #: The blocks to which unused tokens go, in this order.
 _REFILLED: Final = (_MEMORIES, _GROUP_MEMORIES, _EPISODES, _PROFILE, _EXPERIENCE)
 
@@ -57,6 +59,8 @@ class Material:
     #: Memories that no longer hold and cite one of the passages.
     ended: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
+    #: What the user said in other threads and is not formed yet, as far as it is no passage.
+    unformed: Sequence[Message] = ()
     passages: Sequence[Message] = ()
     #: The hit by which each record was found; a passage or episode too long is cut to its part with the hit's words.
     hits: Mapping[UUID, Hit] = field(default_factory=dict)
@@ -86,7 +90,7 @@ class _Draft:
 
     def put(self, block: str, taken: Iterable[ContextEntry]) -> None:
         """Put the chosen entries into their block in a stable order."""
-        self.taken[block] = sorted(taken, key=lambda entry: entry.order)
+        self.taken[block] = sorted(taken, key=lambda entry: entry.order, reverse=block == _OTHERS)
 
     def add(self, block: str, taken: Iterable[ContextEntry]) -> None:
         """Put further entries at the end of their block, where they change least of the text before them."""
@@ -127,10 +131,11 @@ class Composer:
         self._writer = EntryWriter(self._count, max(budget // PART, _LEAST))
         writer, self._material = self._writer, material
         memories = [*material.memories, *material.group_memories]
-        known = [*memories, *material.profile, *material.experience, *material.passages]
+        said = [*material.unformed, *material.passages]
+        known = [*memories, *material.profile, *material.experience, *said]
         self._echoes = material.echoes or Echoes(known, material.question)
         self._parts = PassageParts(material.question, memories, material.ended)
-        self._messages = {message.id: message for message in material.passages}
+        self._messages = {message.id: message for message in said}
         self._repetitions = Repetitions(material.experience, material.profile, memories, material.standing)
         self._lines = {message.id: writer.message(message) for message in material.turns}
         thread = material.thread
@@ -146,10 +151,13 @@ class Composer:
             _EPISODES: [
                 writer.episode(episode, material.hits.get(episode.id)) for episode in material.episodes
             ],
-            _PASSAGES: [
-                writer.message(message, self._parts.mark(message), material.hits.get(message.id))
-                for message in material.passages
-            ],
+            **{
+                block: [
+                    writer.message(message, self._parts.mark(message), material.hits.get(message.id))
+                    for message in messages
+                ]
+                for block, messages in ((_OTHERS, material.unformed), (_PASSAGES, material.passages))
+            },
             _CONVERSATION: [*self._summary, *self._lines.values()],
         }
         own = _estimated if count is None else count
@@ -174,7 +182,7 @@ class Composer:
     def _drafted(self, budget: int) -> _Draft:
         """Divide a budget: standing instructions first, then shares, and at last what is unused."""
         draft = _Draft()
-        useful = self._useful(draft)
+        useful = self._useful(draft, budget // OTHERS_PART)
         standing = self._standing(budget // STANDING_PART, useful)
         reserved = {block: self._need(entries, block) for block, entries in standing.items()}
         needs = {block: self._need(useful[block], block) - reserved.get(block, 0) for block in BLOCKS}
@@ -185,7 +193,8 @@ class Composer:
             there = {id(entry) for entry in first}
             rest = [entry for entry in useful[block] if id(entry) not in there]
             left += self._fill(draft, block, [*first, *rest], grants[block] + reserved.get(block, 0))
-        left += self._fill(draft, _EPISODES, useful[_EPISODES], grants[_EPISODES])
+        for block in (_EPISODES, _OTHERS):
+            left += self._fill(draft, block, useful[block], grants[block])
         # The conversation comes first: a message in it is not repeated as a passage.
         spare = self._converse(draft, grants[_CONVERSATION] + left)
         self._quote(draft, useful[_PASSAGES], budget - self._used(draft))
@@ -197,19 +206,26 @@ class Composer:
             self._quote(draft, useful[_PASSAGES], budget - self._used(draft, _PASSAGES))
         return draft
 
-    def _useful(self, draft: _Draft) -> dict[str, list[ContextEntry]]:
+    def _useful(self, draft: _Draft, quarter: int) -> dict[str, list[ContextEntry]]:
         """Return the entries that a context may hold in its first pass; rule out what none should hold."""
         useful = {
             block: [entry for entry in entries if key_of(entry) not in self._repetitions.told_by]
             for block, entries in self._entries.items()
         }
-        for entry in self._entries[_PASSAGES]:
+        for entry in [*self._entries[_OTHERS], *self._entries[_PASSAGES]]:
             message = self._messages[entry.id]
             if (empty := self._echoes.empty(message)) is not None:
                 draft.rule_out(entry, empty)
             elif self._parts.outdated(message):
                 draft.rule_out(entry, "outdated")
-        useful[_PASSAGES] = draft.waiting(_PASSAGES, useful[_PASSAGES])
+        for block in (_OTHERS, _PASSAGES):
+            useful[block] = draft.waiting(block, useful[block])
+        if useful[_OTHERS]:
+            taken = take(useful[_OTHERS], quarter - self._frames[_OTHERS])
+            for entry in useful[_OTHERS]:
+                if entry not in taken:
+                    draft.rule_out(entry, "beyond_a_quarter")
+            useful[_OTHERS] = taken
         return useful
 
     def _standing(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
+from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.records import RecordType
+from memoranda.model.records import Record, RecordType
 from memoranda.recall.context.blocks import ContextEntry, FieldPlace, merged
 from memoranda.recall.context.same_statements import Statement, of_memory, of_value, own_words, statement_of
+from memoranda.text.scripts import comparable_text
 
 #: What an entry tells: a record, or a field of a schema.
 Key: TypeAlias = UUID | tuple[str, str]
@@ -20,6 +22,15 @@ Key: TypeAlias = UUID | tuple[str, str]
 def key_of(entry: ContextEntry) -> Key:
     """Return what an entry tells."""
     return (entry.order[0], entry.order[1]) if entry.type is RecordType.PROFILE else entry.id
+
+
+def each_once(messages: Sequence[Message], known: Iterable[Record]) -> list[Message]:
+    """Return the messages that are not known, without those that have the same words as one before them."""
+    ids, found = {record.id for record in known}, dict[str, Message]()
+    for message in messages:
+        if message.id not in ids:
+            found.setdefault(comparable_text(message.content), message)
+    return [*found.values()]
 
 
 class _Told(NamedTuple):

@@ -21,7 +21,7 @@ CONVERSATION: Final = BLOCKS[-1]
 
 Counted = Literal["exact", "estimated"]
 #: The reason why something was left out.
-Reason = Literal["budget", "in_conversation", "told_twice", "expired"] | PartReason | Echo
+Reason = Literal["budget", "beyond_a_quarter", "in_conversation", "told_twice", "expired"] | PartReason | Echo
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,11 @@ RETRY_SECONDS = 0.002
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 
+def _id_of(hexadecimal: str | None) -> bytes | None:
+    """Return an id that is stored as text; not every SQLite can."""
+    return None if hexadecimal is None else bytes.fromhex(hexadecimal)
+
+
 @dataclass(frozen=True, slots=True)
 class Connector:
     """Makes the connections to one file."""
@@ -114,6 +119,7 @@ class Connector:
         try:
             _set(connection, "temp_store=MEMORY", "mmap_size=0", "cell_size_check=ON", "trusted_schema=OFF")
             _set(connection, f"cache_size=-{CACHE_KIBIBYTES}")
+            connection.create_function("id_of", 1, _id_of, deterministic=True)
             connection.create_function("meets_data", 3, body_meets, deterministic=True)
         except BaseException:
             connection.close()
