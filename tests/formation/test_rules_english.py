@@ -282,3 +282,27 @@ def test_a_game_and_a_pasted_text_go_on_in_the_next_message(
 
 def test_somebody_who_corrects_themselves_means_the_second_place() -> None:
     assert said("I live in Ghent, no wait, Antwerp.") == [("home", "Antwerp")]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("I prefer distances and weights in metric units.", ["distances and weights in metric units"]),
+        (
+            "I prefer lengths and weights in metric units of measure.",
+            ["lengths and weights in metric units of measure"],
+        ),
+        ("I prefer prices, totals and taxes in euros.", ["prices, totals and taxes in euros"]),
+        ("I prefer answers and summaries as bullet points.", ["answers and summaries as bullet points"]),
+        ("I prefer tea and coffee without sugar", ["tea and coffee without sugar"]),
+        ("I prefer short answers and long explanations.", ["short answers", "long explanations"]),
+        ("I prefer tea and coffee in the morning.", ["tea", "coffee"]),
+        ("I prefer tea and coffee and I work with kids.", ["tea", "coffee"]),
+        ("I prefer cats and dogs as I grew up with them.", ["cats and dogs"]),
+        ("Ich bevorzuge Preise und Summen in ganzen Euro.", ["Preise und Summen in ganzen Euro"]),
+        ("Je préfère les prix et les totaux en euros.", ["prix et les totaux en euros"]),
+        ("Prefiero precios y totales en euros.", ["precios y totales en euros"]),
+    ],
+)
+def test_a_list_with_a_tail_that_tells_of_all_is_preferred_as_one(text: str, values: list[str]) -> None:
+    assert [one.value for one in extract(text)] == values

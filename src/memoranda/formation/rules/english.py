@@ -221,6 +221,11 @@ ENGLISH: Final = Language(
     listed={"health": re.compile(ILL, re.IGNORECASE), "language": re.compile(r"(?!(?:learning|studying|trying|wanting)\b)", re.IGNORECASE)},
     own_words=re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|our|ours|us|you|your)\b", re.IGNORECASE),
     asked_to_keep="Asked to remember: {value}",
+    shared_tail=re.compile(
+        r"\b(?:prefer|favou?r) .*?(?P<tail>\s)(?:in (?!(?:the|my|our|general|particular|any|spring|summer|autumn|winter)\b)|with(?:out)? (?!(?:a passion|all my)\b)|"
+        r"by (?!(?:far|the)\b)|as (?!(?:i|we|you|it|he|she|they|well|soon|long|much|far|if|though|the)\b))(?=\w)",
+        re.IGNORECASE,
+    ),
     times=re.compile(
         r"(?:,? (?P<since>since [\w' ]{2,30}?|for (?:the (?:last|past) )?(?:\w+ ){1,2}(?:years?|months?|weeks?|decades?))|,? (?P<until>(?:until|till|through|up to) [\w' ]{2,30}?)|"
         r" (?P<applies>(?:when(?:ever)?|at (?:work|home|school|the office)|on (?:weekends|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)|at weekends|in (?:emails?|chats?|meetings|summer|winter))\b[\w' ]{0,60}?))"

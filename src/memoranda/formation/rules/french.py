@@ -276,6 +276,7 @@ FRENCH: Final = Language(
     after={"": pattern(r"(?:[,\s]+(?:s'il te plaît|s'il vous plaît|stp|svp|merci|aussi|mdr|lol|ok|hein|d'ailleurs|moi))+\W*$"), "instruction": pattern(r",? (?:je (?:préfère|suis|veux|n)|j'|car|parce|puisque|merci|c'est).*$"), "likes": pattern(r" (?:à la folie|depuis toujours|par-dessus tout)$"), "dislikes": pattern(r",? (?:même|surtout) .*$")},
     own_words=pattern(r"\b(?:je|mon|ma|mes|me|moi|nous|notre|nos|tu|te|ton|ta)\b|\b[jm]'"),
     asked_to_keep="A demandé de retenir : {value}",
+    shared_tail=pattern(r"\bpréfère .*?(?P<tail>\s)(?:en|avec|sans) (?!(?:été|hiver|automne|vacances|voyage|général|ce|mon|ma|mes)\b)(?=\w)"),
     times=pattern(r",? (?:(?P<since>depuis [\w ]{2,30}?)|(?P<until>jusqu(?:'à|e) [\w ]{2,30}?)|(?P<applies>(?:au travail|au boulot|le week-end|à la maison|quand [\w ]{2,40}?)))(?=\s*[,.;!?]|$)"),
     abbreviations=frozenset("m mme mlle dr pr etc ex p.ex av bd n° st ste".split()),
     taking_back=TAKING_BACK,

@@ -221,6 +221,7 @@ GERMAN: Final = Language(
     after={"": re.compile(r"(?:[,\s]+(?:bitte|danke|sehr|gern|gerne|ja|okay|ok))+\W*$", re.IGNORECASE)},
     own_words=re.compile(r"\b(?:ich|mein\w*|mir|mich|wir|uns|unser\w*|du|dein\w*)\b", re.IGNORECASE),
     asked_to_keep="Soll gemerkt werden: {value}",
+    shared_tail=re.compile(r"\bbevorzuge .*?(?P<tail>\s)(?:in|auf|als|mit|ohne) (?!(?:de[rnm]|die|das|mein\w*|unser\w*)\b)(?=\w)", re.IGNORECASE),
     times=re.compile(r",? (?:(?P<since>seit [\w ]{2,30}?)|(?P<until>bis [\w ]{2,30}?)|(?P<applies>(?:bei der Arbeit|am Wochenende|zu Hause|wenn [\w ]{2,40}?)))(?=\s*[,.;!?]|$)", re.IGNORECASE),
     listed={**dict.fromkeys(("likes", "dislikes", "allergies"), re.compile(r"(?:[\w-]+ )?(?-i:[A-ZÄÖÜ])", re.IGNORECASE)), "health": re.compile(_ILL, re.IGNORECASE)},
     taking_back=TAKING_BACK,

@@ -223,6 +223,8 @@ class Language:
     frames: Frames | None = None
     #: Further items of a list must match, by topic: "asthma and a dog" has one illness.
     listed: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    #: A verb after whose list a tail tells of all items: "prefer lengths and weights in metric units" is one statement.
+    shared_tail: re.Pattern[str] = NEVER
     #: After a value, words that deny it: "ich mag Sushi nicht".
     denied: re.Pattern[str] = NEVER
     #: After a value, another one that replaces it: "in Ghent, no wait, in Antwerp"; the named group `value`.

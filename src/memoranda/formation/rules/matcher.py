@@ -67,8 +67,14 @@ def _inside_pair(text: str, start: int, cut: re.Match[str], language: Language) 
     return any(pair.start() <= cut.start() < pair.end() for pair in language.pairs.finditer(text, start))
 
 
-def list_spans(text: str, start: int, language: Language) -> list[tuple[int, int]]:
-    """Return the spans of the items of a list: the first item, and all further ones if "and" comes before the last."""
+def list_spans(
+    text: str, start: int, language: Language, tail: re.Match[str] | None = None
+) -> list[tuple[int, int]]:
+    """Return the spans of the items of a list: the first item, and all further ones if "and" comes before the last.
+
+    They are one span if a tail after the last one tells of all: without it, the others would say something else.
+    """
+    cut = len(text) if tail is None else tail.start("tail")
     end = phrase_end(text, start, language)
     if len(text[start:end].split()) > _LONGEST_PHRASE:
         return []
@@ -76,7 +82,7 @@ def list_spans(text: str, start: int, language: Language) -> list[tuple[int, int
     others: list[tuple[int, int]] = []
     while len(others) < _MOST_LISTED and (link := language.listing.match(text, end)) is not None:
         begin, end = link.end(), phrase_end(text, link.end(), language)
-        item = text[begin:end].strip()
+        item = text[begin : min(end, max(begin, cut))].strip()
         if not item or len(item.split()) > _LONGEST_ITEM or language.no_item.match(item):
             break
         others.append((begin, end))
@@ -84,6 +90,8 @@ def list_spans(text: str, start: int, language: Language) -> list[tuple[int, int
         if closed:
             spans += others
             others = []
+    if len(spans) > 1 and tail is not None and spans[-1][0] < cut <= spans[-1][1]:
+        return [(start, phrase_end(text, tail.end(), language))]
     return spans
 
 
@@ -317,7 +325,9 @@ class _SentenceReader:
         if start < 0:
             return
         if rule.reach is Reach.LIST:
-            spans = list_spans(text, start, self.language)
+            spans = list_spans(
+                text, start, self.language, self.language.shared_tail.search(text, match.start())
+            )
         elif rule.reach is Reach.PHRASE:
             spans = [(start, phrase_end(text, start, self.language))]
         elif rule.reach is Reach.CLAUSE:

@@ -283,6 +283,7 @@ SPANISH: Final = Language(
     after={"": pattern(r"(?:[,\s]+(?:por favor|porfa|gracias|mucho|muchísimo|también|jaja|vale|ok|sabes|nomás))+\W*$"), "instruction": pattern(r",? (?:que (?:estoy|soy|me|no|así)|porque|ya que|pues|gracias).*$"), "likes": pattern(r" (?:a rabiar|con locura|desde siempre)$")},
     own_words=pattern(r"\b(?:yo|mi|mis|me|mí|nos|nuestr[oa]s?|tu|te|soy|tengo|estoy|vivo)\b"),
     asked_to_keep="Pidió recordar: {value}",
+    shared_tail=pattern(r"\bprefiero .*?(?P<tail>\s)(?:en|con|sin|como) (?!(?:el|la|los|las|mi|mis|verano|invierno|otoño|primavera|vacaciones|general|casa)\b)(?=\w)"),
     times=pattern(r",? (?:(?P<since>desde (?:hace )?[\w ]{2,30}?)|(?P<until>hasta [\w ]{2,30}?)|(?P<applies>(?:en el trabajo|los fines de semana|en casa|cuando [\w ]{2,40}?)))(?=\s*[,.;!?¿]|$)"),
     abbreviations=frozenset("sr sra srta dr dra prof etc ej p.ej av avda núm no ud uds".split()),
     taking_back=TAKING_BACK,
