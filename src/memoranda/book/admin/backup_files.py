@@ -64,12 +64,24 @@ class Backups:
         self._open_copy = open_copy
 
     async def backup(self, target: Path, progress: Progress | None = None) -> Findings:
-        """Write a backup while the book is in use; open and verify it before it gets its name."""
-        engine = self._engine
+        """Write a backup while the book is in use; it is verified before it gets its name, and cancelled it has none."""
         if target.exists():
             raise InvalidInput(f"target: {target} is there already; name a new file", field="target")
+        proven: list[os.stat_result] = []
+        try:
+            return await self._backup(target, progress, proven)
+        except asyncio.CancelledError:
+            # It may have got its name just before; a file of somebody else's stays.
+            if proven and target.exists() and os.path.samestat(proven[0], target.stat()):
+                target.unlink()
+            raise
+
+    async def _backup(
+        self, target: Path, progress: Progress | None, proven: list[os.stat_result]
+    ) -> Findings:
+        engine = self._engine
         if isinstance(engine, ReadsOneMoment):
-            return await self._backup_server(engine, target, progress)
+            return await self._backup_server(engine, target, progress, proven)
         if not isinstance(engine, CopiesItself):
             raise StorageError(f"the {engine.name} engine makes no backups; export the book instead")
         found: list[Findings] = []
@@ -79,12 +91,13 @@ class Backups:
             found.append(await self.prove(copy))
             await self._mark(copy, id)
             await asyncio.to_thread(begin_notes, target, id)
+            proven.append(copy.stat())
 
         await engine.backup(target, progress, prove)
         return found[0]
 
     async def _backup_server(
-        self, engine: ReadsOneMoment, target: Path, progress: Progress | None
+        self, engine: ReadsOneMoment, target: Path, progress: Progress | None, proven: list[os.stat_result]
     ) -> Findings:
         """Write a book in a file, as the book on the server is at one moment."""
         if not target.parent.is_dir():
@@ -106,7 +119,13 @@ class Backups:
             findings = await self.prove(partial)
             await self._mark(partial, id)
             await asyncio.to_thread(begin_notes, target, id, server=place)
-            await asyncio.to_thread(_place, partial, target)
+            proven.append(partial.stat())
+            placing = asyncio.ensure_future(asyncio.to_thread(_place, partial, target))
+            try:
+                await asyncio.shield(placing)
+            except asyncio.CancelledError:
+                await asyncio.wait([placing])
+                raise
         finally:
             _clear(partial)
         return findings
