@@ -13,12 +13,12 @@ from uuid import uuid4
 
 from memoranda import telemetry
 from memoranda.capabilities import NotifiesWorkers
-from memoranda.errors import Erased, Moved, StorageError
+from memoranda.errors import Erased, MemorandaError, Moved, StorageError
 from memoranda.model.changes import GivenUp, Job, JobState, Postponed
 from memoranda.ports import Clock, Jobs
 from memoranda.quiet_tasks import quiet_task
 
-#: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
+#: Does one job; of what it raises, the class is kept with the job, and the text of a ``MemorandaError``. One whose time has not come puts its job again,
 #: with a delay; one that others keep from being done raises ``Postponed``.
 Handler = Callable[[Job], Awaitable[None]]
 
@@ -262,7 +262,7 @@ class Worker:
             await self._jobs.fail(job, str(given_up), self._clock(), None)
         except _Failed as failed:
             _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.tries, failed.kind)
-            await self._again(job, f"{failed.kind}: {failed}")
+            await self._again(job, str(failed))
         else:
             await self._jobs.finish(job)
             telemetry.count("jobs.done")
@@ -281,11 +281,12 @@ class Worker:
         except (Erased, Postponed, GivenUp):
             raise
         except asyncio.CancelledError:
-            raise _Failed("CancelledError", "it was cancelled") from None
+            raise _Failed("CancelledError") from None
         except Exception as exc:  # whatever a handler raises belongs to its job, not to the worker
             if isinstance(exc, RuntimeError) and _PROGRAM_ENDS in str(exc):
                 raise Postponed("the program that had begun it ended", until=self._clock()) from None
-            raise _Failed(type(exc).__name__, str(exc)) from exc
+            # The text of any other exception may quote what somebody said.
+            raise _Failed(type(exc).__name__, str(exc) if isinstance(exc, MemorandaError) else "") from exc
 
     async def _again(self, job: Job, error: str) -> None:
         now = self._clock()
@@ -327,8 +328,8 @@ class Worker:
 class _Failed(Exception):
     """Wraps an exception of a job's handler, so that it is not taken for a failure of the worker itself."""
 
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, kind: str, message: str = "") -> None:
+        super().__init__(f"{kind}: {message}" if message else kind)
         self.kind = kind
 
 

@@ -194,7 +194,7 @@ class Backups:
                 await note_erasure(self._engine, job)
             except OSError as exc:
                 now = self._clock()
-                await self._engine.fail(job, str(exc), now, now + timedelta(seconds=_LEASE_SECONDS))
+                await self._engine.fail(job, type(exc).__name__, now, now + timedelta(seconds=_LEASE_SECONDS))
                 raise
             await self._engine.finish(job)
 
