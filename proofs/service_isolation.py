@@ -78,6 +78,7 @@ async def _asked(
             async with world.opened(path):
                 if is_first:
                     await world.ask_own()
+                    await world.ask_of_every_owner()
                 await world.ask(count, window, mutant.kinds if mutant is not None else ())
         return world
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memoranda.access.verb_table import BY_NAME
 from proofs._service.asking import Ask
-from proofs._service.forged_words import FORGED, FORGED_HEADERS, LOOK_ALIKES
+from proofs._service.forged_words import FORGED, FORGED_HEADERS, LOOK_ALIKES, PATHS
 from proofs._service.mcp_attacks import mcp_pair
 from proofs._service.own_calls import TRIED, own_call, request_of
 from proofs._service.population import (
@@ -24,6 +24,7 @@ from proofs._service.population import (
     VICTIM,
     Population,
 )
+from proofs._service.rule_attacks import RULE_ATTACKS
 
 #: An agent and a group that do not exist, with names as long as those that do.
 _NO_AGENT, _NO_GROUP = "wardem", "circlf"
@@ -46,12 +47,19 @@ class Attack:
         """True if a limited credential may not succeed with it, whatever is stored."""
         body, query = self.request.body or {}, dict(self.request.query)
         match self.kind:
-            case "spoken" | "audience":
+            case "spoken" | "audience" | "trust" | "kind_of_owner":
                 return True
+            case "unowned":
+                return not BY_NAME[self.verb].safe and "for_user" not in query
             case "whole":
                 beyond = self.who != "person" and bool(body.get("everything") or body.get("backups"))
                 return beyond or (self.verb in ("usage", "export") and "owner" not in query)
         return False
+
+    @property
+    def is_due(self) -> bool:
+        """True if it must succeed."""
+        return self.kind == "unnamed"
 
 
 #: Who asks, and how often.
@@ -106,7 +114,7 @@ def _pair(
         return replace(request, query=(*request.query, *query))
 
     asked, twin = made(given), made(_renamed(given, names))
-    # A request that names nothing of the victim's asks for one's own: asked twice, it may well be answered in two ways.
+    # A request that names nothing of the victim's asks for one's own: asked twice, it may be answered in two ways.
     return Attack(who, verb, kind, asked, None if twin == asked else twin, tuple(names.items()))
 
 
@@ -136,13 +144,9 @@ def _others_ids(population: Population, rng: Random, who: str, verb: str) -> Att
         given["owner"] = owner
     if verb in ("remember", "thread.remember", "confirm") and rng.random() < 0.7:
         given["sources"] = [str(population.owners[VICTIM].ids["memory0"])]
-    names = {str(one): _nobodys_id(rng) for one in _ids(population)}
+    names = {str(one): _nobodys_id(rng) for one in population.secret_ids}
     used = {word: names[word] for word in _texts(given) if word in names}
     return _pair(who, verb, "others_ids", given, {**used, "bobop": "bubop", VICTIM: NOBODY})
-
-
-def _ids(population: Population) -> set[str]:
-    return set(population.secret_ids)
 
 
 def _nobodys_id(rng: Random) -> str:
@@ -223,30 +227,66 @@ def _audience(population: Population, rng: Random, who: str, verb: str) -> Attac
     return _pair(who, verb, "audience", given, {HIDDEN_GROUP: _NO_GROUP, HIDDEN_AGENT: _NO_AGENT})
 
 
+_OWNED = (*(verb for verb in TRIED if "owner" in BY_NAME[verb].in_path), "usage", "export")
+_UNOWNED = tuple(verb for verb in TRIED if "owner" not in BY_NAME[verb].in_path)
+
+
+#: Owners that the limited credentials do not open, and ones of the same kind that do not exist.
+_STRANGE_OWNERS = (
+    ("user", VICTIM, NOBODY),
+    ("group", HIDDEN_GROUP, _NO_GROUP),
+    ("agent", HIDDEN_AGENT, _NO_AGENT),
+    ("agent", AGENT, _NO_AGENT),
+    ("tenant", "default", None),
+)
+
+
 def _kind_of_owner(population: Population, rng: Random, who: str, verb: str) -> Attack:
-    """Name an agent, a group or the tenant as the owner."""
-    verb = rng.choice(("recall", "list", "count", "remember", verb))
+    """Name an owner of some kind that the credential does not open."""
+    verb = verb if verb in _OWNED and rng.random() < 0.6 else rng.choice(_OWNED)
+    return _of_strange(population, rng, who, verb, rng.choice(_STRANGE_OWNERS))
+
+
+def _of_strange(
+    population: Population, rng: Random, who: str, verb: str, owner: tuple[str, str, str | None]
+) -> Attack:
     given = _given(population, rng, who, verb)
-    kind, name = rng.choice((("group", HIDDEN_GROUP), ("agent", HIDDEN_AGENT), ("tenant", "default")))
-    given["owner"] = name
-    if "agent" not in BY_NAME[verb].in_path:
-        given.pop("agent", None)
+    kind, name, other = owner
     if rng.random() < 0.5:
-        given["view"] = "owner"
-    if "owner" not in BY_NAME[verb].in_path:
-        return Attack(who, verb, "kind_of_owner", request_of(verb, given))
-    names = {HIDDEN_GROUP: _NO_GROUP, HIDDEN_AGENT: _NO_AGENT} if kind != "tenant" else {}
-    return _pair(who, verb, "kind_of_owner", given, names, query=(("owner_kind", kind),))
+        given.pop("agent", None)
+        given |= {"view": "owner"} if rng.random() < 0.5 else {}
+
+    def made(named: str) -> Ask:
+        # Only the owner's name is another one in the twin: the agent as which it is asked stays.
+        request = request_of(verb, {**given, "owner": named})
+        return replace(request, query=(*request.query, ("owner_kind", kind)))
+
+    twin = None if other is None else made(other)
+    return Attack(who, verb, "kind_of_owner", made(name), twin, () if other is None else ((name, other),))
 
 
-def _evidence(population: Population, rng: Random, who: str, verb: str) -> Attack:
-    """Claim that the victim taught an agent something."""
-    verb = rng.choice(("experience.add", "experience.add_evidence"))
-    given = _given(population, rng, who, verb)
-    id = str(population.owners[VICTIM].ids["memory1"])
-    given["evidence"] = {VICTIM: [id]}
-    names = {VICTIM: NOBODY, id: _nobodys_id(rng)}
-    return _pair(who, verb, "evidence", given, names)
+def every_owner(population: Population, rng: Random, who: str) -> Iterator[Attack]:
+    """Yield a request of each verb for each kind of owner, and of those without an owner."""
+    for verb in _OWNED:
+        for owner in _STRANGE_OWNERS:
+            yield _of_strange(population, rng, who, verb, owner)
+    for verb in _UNOWNED:
+        yield _without_owner(population, rng, who, verb)
+
+
+def _unowned(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Ask a verb without an owner, or for what agents learnt of another user."""
+    if rng.random() < 0.1:
+        given = own_call("experience.list", VICTIM, population.owners[VICTIM], rng)
+        return _pair(who, "experience.list", "unowned", given, {VICTIM: NOBODY})
+    return _without_owner(population, rng, who, rng.choice(_UNOWNED))
+
+
+def _without_owner(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    source = VICTIM if rng.random() < 0.5 else _owner(who)
+    given = own_call(verb, source, population.owners[source], rng)
+    given = {word: value for word, value in given.items() if word not in ("owner", "for_user")}
+    return Attack(who, verb, "unowned", request_of(verb, given))
 
 
 def _whole(population: Population, rng: Random, who: str, verb: str) -> Attack:
@@ -285,35 +325,9 @@ def _replayed(population: Population, rng: Random, who: str, verb: str) -> Attac
     return Attack(who, verb, "replayed", request_of(verb, given).with_header("Idempotency-Key", "bobputx"))
 
 
-_PATHS = (
-    *("/v1/owners/ann/../{0}/records", "/v1/owners/ann%2F..%2F{0}/records", "/v1/owners//{0}/records"),
-    *("/v1/owners/ann/records/../../{0}/records", "/v1//owners/{0}/records", "/v1/owners/{0}%00/records"),
-    *("/v1/owners/%2562ob/records", "/v1/owners/{0};/records", "//v1/owners/{0}/records"),
-    *("/V1/owners/{0}/records", "/v1/owners/{0}/records/", "/v1/owners/ann%00{0}/records"),
-    *(
-        "/usermemorystore/memories/{0}",
-        "/usermemorystore/memories/{0}/visible?x",
-        "/propertiesstore/properties/{0}",
-    ),
-    *("/usermemorystore/memories/{0}/count", "/usermemorystore/memories/{0}/search"),
-    *("/usermemorystore/memories/{0}/key/name", "/admin/gdpr/{0}/export"),
-    *(("/admin/gdpr/{0}/restrict",) if "restriction" in BY_NAME else ()),
-    *(
-        "/admin/gdpr/ann/export",
-        "/admin/gdpr/ann",
-        "/v1/export",
-        "/v1/records",
-        "/v1/keys",
-        "/v1/owners",
-        "/v1/facts",
-    ),
-    *("/health", "/metrics", "/openapi.json", "/v1"),
-)
-
-
 def _path(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Ask by odd paths, and by those of other products."""
-    form = rng.choice(_PATHS)
+    form = rng.choice(PATHS)
     method = rng.choice(("GET", "GET", "DELETE")) if "store/" in form or "gdpr" in form else "GET"
     path, _, query = form.partition("?")
     pairs = ((query, ""),) if query else ()
@@ -350,6 +364,16 @@ def _mcp(population: Population, rng: Random, who: str, verb: str) -> Attack:
     return Attack(who, verb, "mcp", there, twin, tuple(names.items()))
 
 
+def _written(kind: str, make: Callable[[Population, Random], tuple[str, str, Ask]]) -> _Kind:
+    """Return the kind of attacks that one function writes, whoever was to ask."""
+
+    def attack(population: Population, rng: Random, _who: str, _verb: str) -> Attack:
+        who, verb, request = make(population, rng)
+        return Attack(who, verb, kind, request)
+
+    return attack
+
+
 KINDS: dict[str, _Kind] = {
     "own": _own,
     "paged": _paged,
@@ -363,7 +387,8 @@ KINDS: dict[str, _Kind] = {
     "groups": _groups,
     "audience": _audience,
     "kind_of_owner": _kind_of_owner,
-    "evidence": _evidence,
+    "unowned": _unowned,
+    **{kind: _written(kind, make) for kind, make in RULE_ATTACKS.items()},
     "whole": _whole,
     "forged": _forged,
     "replayed": _replayed,

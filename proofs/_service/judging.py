@@ -20,22 +20,23 @@ from memoranda.book import Book
 from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
 from proofs._service.asking import Answer, Ask, ask
-from proofs._service.attacks import KINDS, Attack, attack
+from proofs._service.attacks import KINDS, Attack, attack, every_owner
 from proofs._service.mcp_attacks import as_rest
 from proofs._service.own_calls import TRIED, own_call, request_of
-from proofs._service.population import CANARY, OTHER_TENANT, OWN, PERSON, Population, hidden_state
+from proofs._service.population import CANARY, LISTED, OTHER_TENANT, OWN, PERSON, Population, hidden_state
 
 #: Credentials that open nothing.
 _DEAD = frozenset({"expired", "revoked", "unknown"})
 #: A credential of another tenant that a mistaken check of tokens lets in.
 _STRAY = Principal("stray", OTHER_TENANT, Role.ADMIN, binding="stray")
-_ROLES = {"viewer": Role.VIEWER, "editor": Role.EDITOR, "person": Role.EDITOR}
+_EDITORS = ("editor", "person", "app", "learner")
+_ROLES = {"viewer": Role.VIEWER, **dict.fromkeys(_EDITORS, Role.EDITOR)}
 _ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Headers that differ between any two answers.
 _OWN_HEADERS = ("x-request-id", "content-length")
 _NO_LIMITS = ServiceSettings(requests_per_minute=0)
 #: How often the kinds of requests come that a removed check concerns.
-_FOCUS = 0.25
+_FOCUS = 0.5
 
 
 class Leak(Exception):
@@ -98,6 +99,13 @@ class World:
                     self.succeeded.add(verb)
         self._before = await hidden_state(self._book)
 
+    async def ask_of_every_owner(self) -> None:
+        """Ask each verb once for each kind of owner that is not one's own, and without an owner."""
+        for who in ("editor", "viewer", "person"):
+            for made in every_owner(self._population, self._rng, who):
+                await self._judged(made)
+        await self._unchanged()
+
     async def ask(self, count: int, window: int, kinds: Iterable[str] = ()) -> None:
         """Send so many requests; look after each window whether something changed that must not."""
         focus = [*kinds]
@@ -140,6 +148,10 @@ class World:
             if CANARY.encode() in told.replace(CANARY.encode() + mine, b""):
                 raise self._leak(made, "a canary of another tenant")
             return
+        if made.kind == "prompts":
+            answer = Answer(
+                answer.status, answer.body.replace(f"{CANARY}agent{LISTED}".encode(), b""), answer.headers
+            )
         if CANARY.encode() in answer.body or CANARY in str(answer.headers):
             raise self._leak(made, f"a canary: {_around(answer.body)}")
         named = str(made.request).encode()
@@ -150,6 +162,8 @@ class World:
             raise self._leak(made, f"a {role} got {answer.status}")
         if answer.status < 300 and made.is_forbidden and role is not None:
             raise self._leak(made, f"it got {answer.status}")
+        if answer.status >= 300 and made.is_due:
+            raise self._leak(made, f"it was refused: {answer.status} {answer.body[:300]!r}")
         if answer.status < 300:
             self._note(made, answer)
 

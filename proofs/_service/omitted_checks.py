@@ -13,6 +13,14 @@ from unittest.mock import patch
 from memoranda.access import guard, key_check
 from memoranda.mcp_server import http_mount
 from memoranda.service import gate, sealed_cursors, v1_requests
+from memoranda.storage.decide import (
+    erasure_plan,
+    item_changes,
+    memory_changes,
+    protection,
+    thread_changes,
+    undo,
+)
 from proofs._service import judging
 
 
@@ -52,16 +60,27 @@ def _guard(name: str, text: str, instead: str, *kinds: str) -> Mutant:
     return Mutant(name, guard, text, instead, (gate, "Guard"), kinds)
 
 
+def _decision(name: str, module: ModuleType, text: str, instead: str, used: tuple[ModuleType, str]) -> Mutant:
+    return Mutant(name, module, text, instead, used, ("ruled", "trust"))
+
+
+_SHARING = """owner's view (view='owner') may do that"
+        )
+    if (yield from protected_from_act(state, memory)):"""
+_LIMITED = "not principal.is_limited"
+_NAMED = "principal.agents is not None and owner.id in principal.agents"
+_TRUST = "Trust.ASSISTANT if is_agents and not self._is_person(owner) else Trust.USER"
 MUTANTS = (
     _guard("role", "if principal.role < verb.role:", "if False:"),
     _guard("tenant", "if principal.tenant != self.book.tenant:", "if False:"),
     _guard("owner", "if not _opens(principal, owner):", "if False:"),
-    _guard("whole book", 'elif "owner" in given or not verb', "elif False and not verb", "whole"),
+    _guard("whole book", "elif not verb.safe and (", "elif False and (", "unowned"),
+    _guard("limited", 'principal.is_limited or "agent" not', '"agent" not', "unowned"),
     _guard("view", 'if given.get("view") == "owner" and not is_person:', "if False:"),
     _guard("export", "verb.name in _OF_THE_PERSON or any(", "any(", "whole"),
     _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False", "whole"),
     _guard("agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"),
-    _guard("agents of messages", "*_spoken_to(given)) if", ") if", "spoken"),
+    _guard("agents of messages", "for one in found if isinstance(one, dict)", "for one in ()", "spoken"),
     _guard(
         "names of agents", 'if verb.name.startswith("agents.") and "name" in given:', "if False:", "agent"
     ),
@@ -69,22 +88,99 @@ MUTANTS = (
     _guard("groups", "if principal.groups is not None and not set(groups)", "if False and not set(groups)"),
     _guard("audience", "if names and allowed is not None and", "if False and", "audience"),
     _guard(
-        "evidence",
-        "if not all(_opens(self.principal,",
-        "if False and not all(_opens(self.principal,",
-        "evidence",
-    ),
-    _guard(
         "groups as owners",
         "return principal.groups is not None and owner.id in principal.groups",
         "return True",
         "kind_of_owner",
     ),
+    _guard("agents as owners", f"return {_LIMITED} and {_NAMED}", "return True", "kind_of_owner"),
     _guard(
-        "agents as owners",
-        "return principal.agents is not None and owner.id in principal.agents",
-        "return True",
+        "agents of limited credentials",
+        f"return {_LIMITED} and {_NAMED}",
+        f"return {_NAMED}",
         "kind_of_owner",
+    ),
+    _guard("agent of a credential", '(given["agent"],) = agents', "pass", "unnamed"),
+    _guard("trust of credentials", f"return {_TRUST}", "return Trust.OPERATOR", "trust", "ruled"),
+    _guard("trust of agents", f"return {_TRUST}", "return Trust.USER", "ruled"),
+    _guard("prompts", "elif isinstance(record, Agent) and", "elif False and", "prompts"),
+    _guard("evidence of lines", "shown = record.changed(evidence=(), past=())", "pass", "lines"),
+    _decision(
+        "trust of statements",
+        memory_changes,
+        "refuse_trust(state, memory.trust, of_user=of_user)",
+        "pass",
+        (memory_changes, "remember"),
+    ),
+    _decision(
+        "trust of winners",
+        memory_changes,
+        "lowest((winner.trust, state.batch.actor.trust))",
+        "winner.trust",
+        (memory_changes, "supersede"),
+    ),
+    _decision(
+        "readers of rules",
+        memory_changes,
+        _SHARING,
+        _SHARING.replace("(yield from protected_from_act(state, memory))", "False"),
+        (memory_changes, "change_audience"),
+    ),
+    _decision(
+        "trust of messages",
+        thread_changes,
+        'refuse_trust(state, message.trust, of_user=message.role == "user")',
+        "pass",
+        (thread_changes, "append"),
+    ),
+    _decision(
+        "trust of episodes",
+        thread_changes,
+        "refuse_trust(state, episode.trust)",
+        "pass",
+        (thread_changes, "record_episode"),
+    ),
+    _decision(
+        "trust of items",
+        item_changes,
+        "refuse_trust(state, item.trust)",
+        "pass",
+        (item_changes, "change_item"),
+    ),
+    _decision(
+        "trust of acts",
+        protection,
+        "Trust.ASSISTANT, state.batch.actor.trust)",
+        "Trust.ASSISTANT, Trust.OPERATOR)",
+        (memory_changes, "protected_from_act"),
+    ),
+    _decision(
+        "pins",
+        protection,
+        "if not memory.pinned or actor.trust is not Trust.ASSISTANT:",
+        "if True:",
+        (protection, "is_pinned_against"),
+    ),
+    _decision(
+        "pins in erasures",
+        protection,
+        "if not memory.pinned or actor.trust is not Trust.ASSISTANT:",
+        "if True:",
+        (erasure_plan, "is_pinned_against"),
+    ),
+    _decision(
+        "undo of the person's",
+        undo,
+        'if entry.actor.kind == "owner" and not own',
+        "if False",
+        (undo, "undo"),
+    ),
+    _decision(
+        "undo of rules",
+        undo,
+        "if isinstance(record, Memory) and (yield from protected_from_act(state, record)):",
+        "if False:",
+        (undo, "undo"),
     ),
     Mutant(
         "seal of cursors",

@@ -115,7 +115,7 @@ _ARGUMENTS: dict[str, _Make] = {
     "agents.get": lambda ids, memory, rng: {"name": AGENT},
     "agents.limits": lambda ids, memory, rng: {"name": AGENT},
     "agents.put": lambda ids, memory, rng: {"name": "another", "description": "d"},
-    "experience.list": lambda ids, memory, rng: {"agent": AGENT},
+    "experience.list": lambda ids, memory, rng: {"agent": AGENT, "for_user": ids["owner"]},
     "experience.add": lambda ids, memory, rng: {"agent": AGENT, "field": "heuristics", "line": _text(rng)},
     "experience.retire": lambda ids, memory, rng: {"agent": AGENT, "line": ids["lesson"]},
     "experience.add_evidence": lambda ids, memory, rng: {

@@ -14,6 +14,8 @@ from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind
 
 #: Begins every word that a stranger must never read.
 CANARY = "zqcanary"
+#: Ends such a word in an agent's description, which a credential for no agent may read.
+LISTED = "listed"
 OWN, VICTIM, NOBODY, PERSON = "ann", "bob", "bub", "pam"
 AGENT, GROUP = "helper", "team"
 HIDDEN_AGENT, HIDDEN_GROUP = "warden", "circle"
@@ -86,9 +88,31 @@ async def furnish(book: Book, owner: str, word: str) -> Own:
         put = await book.items.put(owner, ["notes"], name, value, agent=AGENT, operation=operation)
         has[f"item{name}"] = put.items[0].id
     await book.profile.put(owner, {"name": f"{word}name"})
+    await _rule(book, owner, has)
     # Its silence would end while requests are made, and a job that an administrator runs would form it.
     await thread.unschedule()
     return Own(has)
+
+
+async def _rule(book: Book, owner: str, has: dict[str, Any]) -> None:
+    """Store what no credential of an agent may end or replace, each with its place in the ledger."""
+    everyone, team = Audience.everyone(), Audience.of_groups([GROUP])
+    rules: list[tuple[str, dict[str, Any]]] = [
+        ("persons", {"trust": "operator", "pinned": True, "view": "owner", "audience": everyone}),
+        ("operators", {"trust": "operator", "audience": everyone}),
+        ("kept", {"trust": "user", "pinned": True, "audience": everyone}),
+        ("teams", {"trust": "operator", "view": "owner", "audience": team}),
+        ("marked", {"audience": everyone, "agent": AGENT}),
+        ("refuted", {"audience": everyone}),
+    ]
+    for name, fields in rules:
+        made = await book.remember(owner, f"rule {name}", external_id=f"{owner}{name}", **fields)
+        has[name], has[f"{name}_at"] = made.id, made.position
+    marked = await book.amend(owner, has["marked"], {"pinned": True}, view="owner")
+    refuted = await book.retract(owner, has["refuted"], view="owner")
+    has["marked_at"], has["refuted_at"] = marked.position, refuted.position
+    passed = await book.remember(owner, "rule passed on", trust="user", agent=AGENT, audience=everyone)
+    has["passed"] = passed.id
 
 
 async def _hide(book: Book, owner: str) -> list[UUID]:
@@ -112,11 +136,15 @@ async def _hide(book: Book, owner: str) -> list[UUID]:
 async def _agents(book: Book, owners: dict[str, Own]) -> None:
     """Make agents, what they learnt, and what belongs to agents and groups themselves."""
     for name, word in ((AGENT, "own"), (HIDDEN_AGENT, f"{CANARY}agent")):
-        await book.agents.put(name, system_prompt=f"{word} prompt")
+        await book.agents.put(name, system_prompt=f"{word} prompt", description=f"{word}{LISTED}")
         line = (await book.experience.add(name, "heuristics", f"{word} lesson")).items[0].id
         if name == AGENT:
             for own in owners.values():
                 own.ids["lesson"] = line
+            victim = owners[VICTIM].ids
+            evidence = {VICTIM: [victim["memory0"]]}
+            learnt = await book.experience.add(name, "heuristics", "a lesson of another", evidence=evidence)
+            victim["lesson"] = learnt.id
     kinds = ((OwnerKind.AGENT, HIDDEN_AGENT), (OwnerKind.GROUP, HIDDEN_GROUP))
     for kind, id in kinds:
         await book.remember(
@@ -132,6 +160,9 @@ async def _keys(book: Book) -> dict[str, str]:
         "editor": {"role": "editor", **limits},
         "twin": {"role": "editor", **limits},
         "viewer": {"role": "viewer", **limits},
+        # These two open more than the others: they send only requests whose answers may name nothing of it.
+        "app": {"role": "editor", "owners": [OWN], "groups": [GROUP]},
+        "learner": {"role": "editor", "agents": [AGENT]},
         "person": {"role": "editor", "person": PERSON, "agents": [AGENT]},
         "admin": {"role": "admin"},
         "expired": {"role": "admin", "expires_at": soon},
@@ -154,12 +185,12 @@ async def hidden_state(book: Book) -> str:
         page = await book.list(party, limit=1000, view="owner")
         told += sorted(record.model_dump_json() for record in page.records)
     page = await book.list(OWN, limit=1000, view="owner")
-    told += sorted(r.model_dump_json() for r in page.records if _is_hidden(r))
+    told += sorted(
+        r.model_dump_json() for r in page.records if _is_hidden(r) or getattr(r, "external_id", None)
+    )
     for agent in (AGENT, HIDDEN_AGENT):
-        lines = await book.experience.list(agent, limit=1000)
-        told += sorted(
-            line.model_dump_json() for line in lines if agent == HIDDEN_AGENT or VICTIM in repr(line)
-        )
+        lines = await book.experience.list(agent, retired=True, limit=1000)
+        told += sorted(line.model_dump_json() for line in lines)
     agents = await book.agents.list(limit=1000)
     told += sorted(one.model_dump_json() for one in agents)
     told += [one.model_dump_json() for one in await book.keys.list(limit=1000)]

@@ -187,7 +187,7 @@ class Guard:
 def _agents_in(given: dict[str, Any]) -> set[str]:
     """Return the agents that a call names: the one as which it is made, and those to which its messages were said."""
     messages = given.get("role_or_messages")
-    found = messages if isinstance(messages, list) else [messages]
+    found = messages if isinstance(messages, list | tuple) else [messages]
     named = (given.get("agent"), *(one.get("agent") for one in found if isinstance(one, dict)))
     return {one for one in named if isinstance(one, str)}
 
