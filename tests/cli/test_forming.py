@@ -139,3 +139,9 @@ def test_what_comes_with_an_import_is_known_to_the_doctor_and_formed(shell: Shel
     shell.run("import", "all.jsonl", "--book", "new.db", "--no-wait")
     assert "1 thread waits to be formed" in shell.run("doctor", "--book", "new.db")
     assert "threads formed: 1" in shell.run("form", "ana", "--book", "new.db")
+
+
+def test_a_sentence_that_no_rule_reads_says_what_to_do(shell: Shell) -> None:
+    shell.run("append", "ana", "user", "The meeting ran late.", "--agent", "guide")
+    said = shell.run("form", "ana")
+    assert "left out message 1 (unread): " in said and "state it with remember" in said and "[models]" in said

@@ -65,6 +65,24 @@ async def test_nothing_left_out_leaves_no_note(clock: HandClock):
     assert not any(LEFT_OUT in one.note for one in entries)
 
 
+async def test_where_no_rule_reads_a_statement_the_reason_says_what_to_do():
+    async with memoranda.open("memory://", worker=False, embed=None) as book:
+        thread = await book.thread("ann", agent="guide")
+        told = []
+        for said in (
+            ["The meeting ran late."],
+            ["Thanks!", "What now?"],
+            ["The bus came early.", "I like tea."],
+        ):
+            for one in said:
+                await thread.append("user", one)
+            await thread.form_now()
+            await book.drain()
+            told.append((await thread.formed(limit=1))[0].left_out)
+    assert [[(one.part, one.code) for one in parts] for parts in told] == [[("message 1", "unread")], [], []]
+    assert "remember" in told[0][0].reason and "[models]" in told[0][0].reason
+
+
 def corrected(*answers: str) -> tuple[ScriptedModels, list[tuple[str, ...]]]:
     """Return a model whose first correction is for narrower occasions; its further answers are these."""
     faults: list[tuple[str, ...]] = []

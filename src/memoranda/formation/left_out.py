@@ -7,16 +7,36 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from memoranda import telemetry
-from memoranda.model.drafts import DroppedPart
+from memoranda.formation.extract.attribution import is_from_user
+from memoranda.formation.rules.replies import asks, only_thanks
+from memoranda.formation.schemas.definitions import NOTE
+from memoranda.model.drafts import DroppedPart, Formed, Reading
 from memoranda.model.ledger import LEFT_OUT, LEFT_OUT_BECAUSE
 
-#: A place in an answer. Other names are a model's own words, which the ledger never holds.
+#: A place in an answer, or a message by its number. Other names are a model's own words, which the ledger never holds.
 _PLACE: Final = re.compile(
     r"(?:notes|repeats|retracts|patches|experience|episode|title)(?:\[\d{1,4}\])?(?:\.operations\[\d{1,4}\])?"
+    r"|message \d{1,9}"
 )
 _MOST: Final = 100
 #: A change that was refused when it was written.
 REFUSED: Final = DroppedPart(part="", code="refused", reason=LEFT_OUT_BECAUSE["refused"])
+
+
+def with_unread(formed: Formed, reading: Reading) -> Formed:
+    """Return what rules formed; if they found nothing, the last message that tells something is left out."""
+    if not formed.empty or formed.left_out or reading.due(NOTE.name) is None:
+        return formed
+    told = [
+        one
+        for one in filter(is_from_user, reading.new)
+        if not asks(one.content) and not only_thanks(one.content)
+    ]
+    parts = [
+        DroppedPart(part=f"message {one.seq}", code="unread", reason=LEFT_OUT_BECAUSE["unread"])
+        for one in told
+    ]
+    return formed.model_copy(update={"left_out": tuple(parts[-1:])})
 
 
 def note_of(parts: Iterable[DroppedPart]) -> dict[str, Any]:

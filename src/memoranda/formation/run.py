@@ -31,7 +31,7 @@ from memoranda.formation.gather import (
     with_schema_due,
     writing_view,
 )
-from memoranda.formation.left_out import REFUSED, count_left_out, note_of
+from memoranda.formation.left_out import REFUSED, count_left_out, note_of, with_unread
 from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
@@ -309,7 +309,8 @@ class FormationRunner:
             texts = await self._reader.source_texts(portion.reading)
             formed = await asyncio.to_thread(formed_by_rules, portion.reading, limits, texts)
             ended = with_ended(portion.reading, formed)
-            return Portion(after=portion.after, reading=ended, budget=portion.budget), formed
+            found = with_unread(formed, portion.reading)
+            return Portion(after=portion.after, reading=ended, budget=portion.budget), found
         return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage, limits)
 
     def _door_of(self, agent: Agent | None) -> Door:

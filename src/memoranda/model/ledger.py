@@ -140,6 +140,7 @@ LEFT_OUT_BECAUSE = {
     "unwanted": "the user asked not to keep it",
     "unasked": "it was not asked for",
     "unknown": "it names something that was not shown",
+    "unread": "no rule reads a statement in it: state it with remember, or name a language model in the settings, [models]",
     "unsourced": "it cites no new message that was shown",
 }
 #: Why a part of a request was left undone; the receipt says it in words.
@@ -344,7 +345,6 @@ class ErasureReceipt:
     unchecked: tuple[str, ...] = ()
     #: Ids that were asked for and had been erased before; ``state`` is of that erasure, too.
     repeated: tuple[UUID, ...] = ()
-    #: Every record that went, by id.
     ids: tuple[UUID, ...] = ()
     #: The era that ended, where everything went.
     era: UUID | None = None
