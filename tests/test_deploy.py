@@ -106,13 +106,21 @@ def test_a_compose_file_runs_the_image_without_rights(name: str) -> None:
     assert any(place.split(":")[-1] == "/data" for place in [*service.get("volumes", ()), *service["tmpfs"]])
     for other in whole["services"].values():
         for place in other.get("volumes", ()):
-            assert place.partition(":")[0] in whole["volumes"]
+            source = place.partition(":")[0]
+            assert source in whole["volumes"] or (source.startswith("./") and (DEPLOY / source).is_file())
         assert set(other.get("depends_on", ())) <= whole["services"].keys()
 
 
 def test_no_password_stands_in_a_compose_file() -> None:
     text = (DEPLOY / "compose.postgres.yaml").read_text("utf-8")
-    assert re.findall(r"(?:PASSWORD: |memoranda:)(?=\S)(?!\$\{POSTGRES_PASSWORD:\?)\S+", text) == []
+    assert re.findall(r"(?:PASSWORD: |memoranda:)(?=\S)(?!\$\{(?:POSTGRES|BOOK)_PASSWORD:\?)\S+", text) == []
+
+
+def test_the_service_has_the_password_of_an_ordinary_role_and_not_the_administrators() -> None:
+    whole: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.postgres.yaml").read_text("utf-8"))
+    server = whole["services"]["postgres"]["environment"]
+    assert "POSTGRES_USER" not in server and "BOOK_PASSWORD" in server["BOOK_PASSWORD"]
+    assert "POSTGRES_PASSWORD" not in str(whole["services"]["memoranda"])
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
