@@ -169,3 +169,9 @@ def test_a_connection_is_about_what_its_credential_opens():
     assert whose_of(ann, "") == whose_of(ann, "owner=ann&agent=bot&group=shop")
     with pytest.raises(InvalidInput, match="no part of the address"):
         whose_of(ann, "user=ann")
+    several = Principal("ann", "default", Role.VIEWER, person="ann", agents=frozenset({"bot", "guide"}))
+    with pytest.raises(
+        InvalidInput, match="agent: name one of this credential's agents in the address: bot, guide"
+    ):
+        whose_of(several, "")
+    assert whose_of(several, "agent=guide").agent == "guide"

@@ -88,6 +88,11 @@ def whose_of(principal: Principal, query: str, *, is_admin: bool = False) -> Who
         owner = principal.name
     groups = tuple(dict.fromkeys(given.get("group", sorted(principal.groups or ()))))
     agent = given.get("agent", [_only(principal.agents) or AGENT])[-1]
+    if "agent" not in given and principal.agents is not None and agent not in principal.agents:
+        named = ", ".join(sorted(principal.agents)) or "none"
+        raise InvalidInput(
+            f"agent: name one of this credential's agents in the address: {named}", field="agent"
+        )
     return Whose(owner, agent or AGENT, groups, given.get("audience", [None])[-1])
 
 
