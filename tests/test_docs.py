@@ -52,6 +52,28 @@ def test_every_python_block_of_the_readme_is_an_example() -> None:
     assert text.count("```python") == len(_EXAMPLE.findall(text)) > 0
 
 
+def test_the_first_example_ends_with_what_is_true(tmp_path: Path) -> None:
+    code = _EXAMPLE.findall((ROOT / "README.md").read_text("utf-8"))[0]
+    # Whoever tries it twice has the same book.
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert sorted(done.stdout.splitlines()[-2:]) == ["fact Lives in Boston", "preference Eats vegetarian"]
+
+
+def test_the_readme_and_the_evaluation_say_the_same_share_of_tokens() -> None:
+    sends = re.search(r"it sends ([\d.]+) %", (ROOT / "README.md").read_text("utf-8"))
+    measured = re.search(
+        r"The input is \*\*([\d.]+) %\*\*", (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    )
+    assert sends is not None and measured is not None and sends[1] == measured[1]
+
+
 def test_no_page_and_no_error_installs_the_product_from_an_index() -> None:
     """The name is somebody else's on an index of packages, so each install line names a checkout or a wheel."""
     texts = [*PAGES, *(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"), ROOT / "dev"]
