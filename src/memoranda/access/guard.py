@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from memoranda.access.principal import Principal
 from memoranda.access.verb_table import BY_NAME, Verb
 from memoranda.book import Book
-from memoranda.book.input import MOST_TRUST
 from memoranda.errors import InvalidInput, NotAllowed, NotFound
 from memoranda.model.beside.service_records import CALLER, Caller
 from memoranda.model.experience_lines import ExperienceLine
@@ -48,13 +47,12 @@ class Guard:
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Check the rights of the principal, call the verb of this name, and return its result."""
         verb, owner, given = self._checked(name, arguments)
-        trust = MOST_TRUST.set(self._most_trust(owner, given))
-        caller = CALLER.set(Caller(self.principal.noted_as(owner), self._surface))
+        caller = Caller(self.principal.noted_as(owner), self._surface, self._most_trust(owner, given))
+        before = CALLER.set(caller)
         try:
             result = await self._asked(verb, given)
         finally:
-            CALLER.reset(caller)
-            MOST_TRUST.reset(trust)
+            CALLER.reset(before)
         if self._audit is not None and given.get("everything") and not given.get("dry_run"):
             # Nothing else is left of an owner who was erased as a whole.
             self._audit.note(self.principal, "forget everything", owner, self._surface)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 
 from memoranda.book.item_names import as_namespace_text
 from memoranda.errors import InvalidInput, NotAllowed
+from memoranda.model.beside.service_records import CALLER
 from memoranda.model.data.data_filters import data_filter, names_data
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory, MemoryStatus
@@ -22,9 +22,6 @@ from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, 
 from memoranda.model.values import is_id, new_id, refused, text_fault
 from memoranda.recall.hits import MOST_USED
 from memoranda.recall.scoring.search import Mode
-
-#: The trust with which the present call acts at most; a guard lowers it for a credential.
-MOST_TRUST: ContextVar[Trust] = ContextVar("memoranda_most_trust", default=Trust.OPERATOR)
 
 
 class Who(TypedDict, total=False):
@@ -70,7 +67,7 @@ def as_view(who: Who) -> View:
 def as_actor(view: View) -> Actor:
     """Return the actor of a view's writes."""
     kind: Any = "owner" if view.whole else "application" if view.agent is None else "agent"
-    return Actor(kind, view.agent, MOST_TRUST.get())
+    return Actor(kind, view.agent, CALLER.get().trust)
 
 
 def as_audience(audience: str | Audience | None, view: View) -> Audience | None:

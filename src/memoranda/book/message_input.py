@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from memoranda.book.input import MOST_TRUST, check_fields
+from memoranda.book.input import check_fields
 from memoranda.errors import InvalidInput
+from memoranda.model.beside.service_records import CALLER
 from memoranda.model.messages import Message
 from memoranda.model.records import TRUST_OF_ROLE, Owner, Trust
 from memoranda.model.values import new_id
@@ -59,7 +60,7 @@ def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: d
         role = fields.get("role")
         said = TRUST_OF_ROLE.get(role, Trust.USER) if isinstance(role, str) else Trust.USER
         # A credential that is no administrator's does not speak for the operator.
-        fields["trust"] = MOST_TRUST.get() if said is Trust.OPERATOR else said
+        fields["trust"] = CALLER.get().trust if said is Trust.OPERATOR else said
     return Message.model_validate({**fields, "id": new_id(), "owner": owner, "thread": thread})
 
 

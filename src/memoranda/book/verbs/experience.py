@@ -8,10 +8,11 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.book.input import MOST_TRUST, as_flag, as_id, as_limit, as_owner, each
+from memoranda.book.input import as_flag, as_id, as_limit, as_owner, each
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import RecordVerbs
 from memoranda.errors import NotFound
+from memoranda.model.beside.service_records import CALLER
 from memoranda.model.changes import AddEvidence, AddExperience, ApproveExperience, Change, RetireExperience
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.ledger import Receipt
@@ -42,7 +43,7 @@ class Experience(RecordVerbs):
         """
         party, now = self._agent(agent), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in (evidence or {}).items()]
-        approved_at = now if not grounds and MOST_TRUST.get() is Trust.OPERATOR else None
+        approved_at = now if not grounds and CALLER.get().trust is Trust.OPERATOR else None
         fields = {"field": field, "line": line, "evidence": grounds, "observed_at": now}
         made = each(
             [fields],

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
-from memoranda.model.records import Owner
+from memoranda.model.records import Owner, Trust
 
 #: The name that is noted of persons who read what is theirs with a token, which has no name but theirs.
 SELF = "the person"
@@ -20,15 +20,16 @@ RESTRICTING = ("restrict", "unrestrict")
 
 
 class Caller(NamedTuple):
-    """A caller of the book's verbs: a name, and the surface of the call."""
+    """A caller of the book's verbs: a name, the surface of the call, and the trust with which it acts at most."""
 
     name: str
     surface: str
+    trust: Trust = Trust.OPERATOR
 
 
 #: A program that holds the book itself.
 LIBRARY = Caller(LOCAL, "library")
-#: The caller that lines about restrictions name; a guard sets it for its principal.
+#: The caller of the present call; a guard sets it for its principal.
 CALLER: ContextVar[Caller] = ContextVar("caller", default=LIBRARY)
 
 
