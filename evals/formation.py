@@ -250,7 +250,7 @@ async def judge(path: Path, model: str, items: int) -> dict[str, Any]:
         async with memoranda.open("memory://", models=model, worker=False, embed=None) as book:
             thread = await book.thread(OWNER, agent=AGENT)
             await thread.append("user", item["text"])
-            await thread.form_now()
+            await thread.form()
             await book.worker.drain()
             page = await book.list(OWNER, types="memory", limit=1000, view="owner")
             stated = [same_value(note.content) for note in page.records if isinstance(note, Memory)]

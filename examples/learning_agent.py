@@ -248,7 +248,7 @@ async def main(address: str, user: str, prompts: list[str]) -> None:
         # 4. The task ends, and is read: the profile, the memories, the experience. 5. What a memory supersedes gives way.
         # 6. All of it is stored in one operation.
         await task.thread.close("completed")
-        await task.thread.form_now()
+        await task.thread.form()
         await book.drain()
         print(f"{await task.status()}: {len(await task.message_history())} messages")
         # 7. The next task begins with it, in this process or another.

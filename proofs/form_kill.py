@@ -144,7 +144,7 @@ class _Yard:
         drafts = [{"role": "user", "content": self._turn(talk, place, turn)} for turn in turns]
         self.said += len(drafts)
         await thread.append(drafts)
-        await (thread.close() if self.days % 2 else thread.form_now())
+        await (thread.close() if self.days % 2 else thread.form(wait=False))
 
     def _turn(self, talk: random.Random, place: int, turn: str) -> str:
         self._words += 1

@@ -301,7 +301,7 @@ class _Races:
             self._tally["lost"] += 1
 
     async def _formed(self, race: _Race, book: Book) -> None:
-        await ThreadHandle(book._services, race.owner, race.thread, WHOLE, None).form_now()
+        await ThreadHandle(book._services, race.owner, race.thread, WHOLE, None).form(wait=False)
         self._tally["formed"] += await book.worker.drain(limit=5)
 
     async def _append(self, race: _Race, book: Book) -> None:

@@ -25,7 +25,7 @@ with memoranda.open_sync({str(tmp_path / "book.db")!r}, embed=None, models=None)
     book.recall("ana", "tea", agent="guide")
     early += [name for name in {LATER} if name in sys.modules]
     book.thread("ana", agent="guide").append("user", "I live in Porto")
-    book.form_now("ana", agent="guide")
+    book.form("ana", wait=False, agent="guide")
     assert book.drain() == 1
     assert "memoranda.formation.run" in sys.modules
     assert len(book.list("ana", types="memory", agent="guide")) == 2

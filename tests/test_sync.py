@@ -127,10 +127,11 @@ def test_an_owner_s_threads_are_formed_at_once_without_an_event_loop(book: SyncB
         book.thread("ana", name=name, agent="helper").append("user", f"I live in Porto {name}")
     book.thread("ana", name="hers", agent="other").append("user", "I like tea")
     assert book.drain() == 0 and book.worker.drain() == 0
-    assert book.form_now("ana", agent="helper") == 2
-    assert book.drain(1) == 1 and book.worker.drain() == 1
-    assert book.form_now("ana", agent="helper") == 0
-    assert book.form_now("ana", view="owner") == 1
+    made = book.form("ana", agent="helper")
+    assert [one.state for one in made.threads] == ["formed", "formed"] and len(made.memories) == 1
+    assert book.form("ana", agent="helper").threads == ()
+    assert len(book.form("ana", wait=False, view="owner").threads) == 1
+    assert book.drain(1) == 1 and book.worker.drain() == 0
     assert not book.forms_by_model and "words alone" in book.no_vectors_because
 
 

@@ -74,7 +74,7 @@ async def test_a_drain_that_finds_a_killed_workers_jobs_says_when_they_are_free(
     async with memoranda.open("memory://", clock=clock) as book:
         thread = await book.thread("ana", agent="helper")
         await thread.append("user", "I live in Lisbon.")
-        await thread.form_now()
+        await thread.form(wait=False)
         killed = await book.engine.lease(("form",), "killed", clock(), 60.0)
         assert killed is not None and killed.leased_until is not None
         assert await book.drain() == 0

@@ -66,7 +66,7 @@ async def test_what_is_drained_is_done_whoever_in_this_program_began_it(tmp_path
             thread = await book.thread("ana", agent="helper")
             await thread.append("user", f"I like jazz and tea number {place}.")
             await asyncio.sleep(wait)
-            await book.form_now("ana", agent="helper")
+            await book.form("ana", agent="helper")
             await book.drain()
             assert await _jobs(book, 0)
             assert await book.recall("ana", f"tea number {place}", types="memory", agent="helper")

@@ -89,7 +89,7 @@ async def _write(barrier: Barrier, number: int, address: Path | str, seed: int, 
                 refused += 1
             await threads[place].append("user", f"I like food{number}x{round_}.")
             if round_ % 4 == 3:
-                await threads[place].form_now()
+                await threads[place].form()
                 await book.drain()
             await _within(book, rng.choice(_AGENTS))
     return refused
@@ -105,7 +105,7 @@ async def _within(book: Book, agent: str | None) -> None:
 async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
     """Check the limits, that another agent has room, and that no thread was passed over; return the evictions."""
     async with memoranda.open(address, limits=limits, models=None, worker=False) as book:
-        await book.form_now(OWNER, view="owner")
+        await book.form(OWNER, view="owner")
         await book.drain()
         for agent in _AGENTS:
             await _within(book, agent)

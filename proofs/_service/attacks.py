@@ -291,7 +291,7 @@ def _without_owner(population: Population, rng: Random, who: str, verb: str) -> 
 
 def _whole(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Erase everything, or ask about the whole book."""
-    verb = rng.choice(("forget", "usage", "export", "hide", "forget_all", "form_now"))
+    verb = rng.choice(("forget", "usage", "export", "hide", "forget_all", "form"))
     given = _given(population, rng, who, verb)
     if verb == "forget" or verb == "forget_all":
         given[rng.choice(("everything", "backups") if verb == "forget" else ("backups",))] = True

@@ -109,9 +109,6 @@ class Passages(Protocol):
         """Return the shelves that the view may read, each with its changes since the revision ``cached(number)``."""
 
 
-# ── Terms and use: written in batches, without a ledger entry ─────────────────────────────────────────────────────
-
-
 class TermsAndUse(Protocol):
     """Search terms of passages, and how often memories were used: stored in batches, without a ledger entry."""
 
@@ -169,10 +166,16 @@ class Jobs(Protocol):
         """Add a job of the book's own upkeep; other jobs are added by ``apply``."""
 
     async def lease(
-        self, kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+        self,
+        kinds: Sequence[str],
+        worker: str,
+        at: datetime,
+        seconds: float,
+        tenant: str | None = None,
+        only: UUID | None = None,
     ) -> Job | None:
         """Lease a job to this worker for some seconds and return it, or None. It is the longest due job for which:
-        - its kind is one of these, it is due, and it is of the ``tenant``'s owners or the book's own (None: of any tenant);
+        - its kind is one of these, it is due, it is ``only``, and of the ``tenant``'s owners or the book's own (None: any);
         - no other worker has a lease on it that has not expired, and no other job of its owner is leased.
         """
 
@@ -196,8 +199,8 @@ class Jobs(Protocol):
         Erasing one of the quoted ``records`` deletes it. False, and only ``spent`` stored, if one is gone or the lease was lost.
         """
 
-    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        """Return jobs in a state, or all, those due the longest first, without their stored payloads."""
+    async def jobs(self, state: JobState | None, limit: int, owner: Owner | None = None) -> list[Job]:
+        """Return jobs, without their stored payloads, those due the longest first; None is any state, and any owner."""
 
     async def job_of(self, owner: Owner, kind: str, key: str) -> Job | None:
         """Return an owner's job of this kind and key, without its stored payload; None if there is none."""
@@ -232,9 +235,6 @@ class Spending(Protocol):
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
         """Return the tenant's spending as one sum, computed by the engine."""
-
-
-# ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Erasure(Protocol):

@@ -9,7 +9,7 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from datetime import datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from memoranda import telemetry
 from memoranda.capabilities import NotifiesWorkers
@@ -84,10 +84,22 @@ class Worker:
         await self._do(job)
         return True
 
-    async def _lease_one(self) -> Job | None:
+    async def do_one(self, id: UUID) -> bool:
+        """Do this job and no other; False if it is not due, others have it, or its owner's other job, or it is left to others."""
+        job = await self._lease_one(id)
+        if job is None:
+            return False
+        await self._do(job)
+        return True
+
+    async def leaves(self, kind: str) -> bool:
+        """True if this process leaves jobs of a kind to others at the moment."""
+        return self._left is not None and kind in await self._left()
+
+    async def _lease_one(self, only: UUID | None = None) -> Job | None:
         left = () if self._left is None else await self._left()
         kinds = tuple(kind for kind in self._handlers if kind not in left)
-        return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant)
+        return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant, only)
 
     async def drain(self, limit: int | None = None) -> int:
         """Do due jobs until none is left or ``limit`` are done; returns how many."""

@@ -34,7 +34,7 @@ async def test_what_is_known_comes_with_sources_readers_and_counts(book: memoran
     assert owners.total == 3 and owners.records == {"thread": 1, "message": 1, "memory": 5}
     assert owners.unseen == {"experience": 1}
     assert owners.profile[0].body == {"home": "Porto"}
-    assert repr(owners) == "<About ana: profiles 1, memories 3 of 3>"
+    assert repr(owners) == "<About ana: profiles 1, memories 3 of 3; 1 conversation waits to be formed>"
 
 
 async def test_an_agent_is_told_nothing_of_what_it_may_not_see(book: memoranda.Book) -> None:

@@ -92,7 +92,7 @@ async def test_what_is_formed_for_an_agent_keeps_to_its_limits(book: memoranda.B
     await thread.append(
         "user", "I like tea. I live in Lisbon. My dog is called Pixel. I am allergic to peanuts."
     )
-    await thread.form_now()
+    await thread.form()
     await book.drain()
     page = await book.list("ana", types="memory", agent="bot")
     formed = [record for record in page if isinstance(record, Memory)]

@@ -35,7 +35,7 @@ async def test_nothing_is_due_where_formation_is_off(
     async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like tea")
-        await thread.form_now()
+        await thread.form()
         await thread.close()
         assert await forming_jobs(book) == []
 
@@ -109,10 +109,10 @@ async def test_an_append_sent_twice_makes_its_thread_due_once(book: memoranda.Bo
 
 
 async def test_a_flush_and_a_close_wait_for_no_silence(book: memoranda.Book, clock: HandClock):
-    for end in ("form_now", "close"):
+    for name, given in (("form", {"wait": False}), ("close", {})):
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like tea")
-        await getattr(thread, end)()
+        await getattr(thread, name)(**given)
         job = next(job for job in await forming_jobs(book) if job.key == str(thread.id))
         assert job.run_at <= clock()
 
@@ -149,7 +149,7 @@ async def test_a_flush_lifts_a_postponement_and_an_append_does_not(book: memoran
     await thread.append("user", "and cake")
     await thread.close()
     assert [job.run_at for job in await forming_jobs(book)] == [later]
-    await thread.form_now()
+    await thread.form(wait=False)
     (job,) = await forming_jobs(book)
     assert (job.run_at < clock(), job.error) == (True, "")
 
@@ -164,5 +164,5 @@ async def test_what_is_said_at_the_end_of_time_is_kept_all_the_same(book: memora
 async def test_a_view_that_does_not_see_a_thread_cannot_make_it_due(book: memoranda.Book):
     thread = await book.thread("ann", agent="guide")
     with pytest.raises(NotFound):
-        await replace(thread, _view=View(agent="waiter")).form_now()
+        await replace(thread, _view=View(agent="waiter")).form()
     assert await forming_jobs(book) == []

@@ -112,7 +112,7 @@ async def test_rules_know_the_day_of_what_a_user_asks_to_remember() -> None:
         thread = await book.thread("ana", agent="coach")
         for words in ("Remember that I have a dentist appointment tomorrow.", "I live in Bonn since June."):
             await thread.append("user", words, observed_at=said)
-        await thread.form_now()
+        await thread.form()
         await book.drain()
         text = (await book.context("ana", agent="coach", budget=500)).text
     assert "on 10 September 2026] Asked to remember: I have a dentist appointment tomorrow" in text

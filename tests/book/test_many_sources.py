@@ -18,7 +18,7 @@ async def test_what_a_user_says_very_often_is_one_memory_and_one_interest_with_a
     async with memoranda.open("memory://", clock=clock, embed=None, models=None, worker=False) as book:
         thread = await book.thread("ana", agent="helper")
         said = (await thread.append([{"role": "user", "content": "I like tea."}] * TIMES)).ids()
-        await thread.form_now()
+        await thread.form()
         await book.drain()
         (memory,) = await book.list("ana", types="memory", agent="helper")
         (profile,) = await book.list("ana", types="profile", agent="helper")

@@ -52,8 +52,7 @@ async def test_nothing_is_formed_or_stored_of_a_restricted_owner(book, told):
         await told.summarise()
     await book.unrestrict("ann")
     await told.append("user", "I moved to Porto.")
-    assert await book.form_now("ann", agent="chef") == 1
-    await book.worker.drain()
+    assert [one.state for one in (await book.form("ann", agent="chef")).threads] == ["formed"]
     assert await book.count("ann", types="memory", view="owner") > 1
 
 

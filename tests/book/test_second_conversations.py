@@ -49,7 +49,7 @@ async def test_what_the_user_said_elsewhere_is_there_until_it_is_formed(book: me
         '[received 2026-03-02 09:00, user "Ana"] I moved to Lisbon.',
         f"[received 2026-03-02 09:00, user] {ALLERGY}",
     ]
-    await book.form_now("ana", agent="coach")
+    await book.form("ana", agent="coach")
     await book.drain()
     formed = await asked(book)
     assert others(formed) == [] and "llergic to walnuts" in formed.text

@@ -55,7 +55,7 @@ async def test_each_part_that_was_left_out_is_in_the_trace_with_code_and_place_a
 async def test_nothing_left_out_leaves_no_note(clock: HandClock):
     async with opened("memory://", clock, ScriptedModels(notes("Likes jazz"))) as book:
         thread = await book.thread("ann", agent="guide")
-        assert await thread.formed() == []
+        assert list(await thread.formed()) == []
         await thread.append(TALK)
         await settle(book, clock)
         (part,) = await thread.formed()
@@ -76,7 +76,7 @@ async def test_where_no_rule_reads_a_statement_the_reason_says_what_to_do():
         ):
             for one in said:
                 await thread.append("user", one)
-            await thread.form_now()
+            await thread.form(wait=False)
             await book.drain()
             told.append((await thread.formed(limit=1))[0].left_out)
     assert [[(one.part, one.code) for one in parts] for parts in told] == [[("message 1", "unread")], [], []]

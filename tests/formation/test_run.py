@@ -93,7 +93,7 @@ async def test_an_empty_conversation_asks_nothing_and_writes_nothing(clock: Hand
     models = ScriptedModels([{}])
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.form_now()
+        await thread.form()
         await thread.close()
         before = await book.count("ann", view="owner")
         await settle(book, clock)

@@ -44,7 +44,7 @@ async def test_a_thread_that_closes_long_after_it_was_formed_gets_its_episode_an
         assert episode.goal == "Choose music" and len(models.asked) == 2
         assert await book.profile.get("ann", "Trip", agent="guide") == {"goal": "New York"}
         await book.forget("ann", episode.id, view="owner")
-        await thread.form_now()
+        await thread.form()
         await settle(book, clock)
         assert await book.episodes.list("ann", agent="guide") == [] and len(models.asked) == 2
 
@@ -55,14 +55,14 @@ async def test_a_clock_that_goes_back_leaves_memory_and_profile_agreed(clock: Ha
         await thread.append("user", "I live in Berlin.")
         clock.advance(days=-100)
         await thread.append("user", "I live in Paris.")
-        await thread.form_now()
+        await thread.form()
         clock.advance(days=101)
         await book.drain()
         # In two runs, too.
         await thread.append("user", "I live in Rome.")
         clock.advance(days=-100)
         await thread.append("user", "I live in Lisbon.")
-        await thread.form_now()
+        await thread.form()
         clock.advance(days=101)
         await book.drain()
         page = await book.list("ann", types="memory", only={"statuses": "active"}, agent="guide")
@@ -75,7 +75,7 @@ async def test_a_backlog_without_statements_leaves_few_versions_of_its_thread(cl
         thread = await book.thread("ann", agent="guide")
         await thread.append([{"role": "user", "content": f"ping {number}"} for number in range(900)])
         before = (await thread.get()).version
-        await thread.form_now()
+        await thread.form()
         await book.drain()
         formed = await thread.get()
         assert formed.formed_through == 900 and formed.version - before <= 3
@@ -83,7 +83,7 @@ async def test_a_backlog_without_statements_leaves_few_versions_of_its_thread(cl
         await thread.append([{"role": "user", "content": f"pong {number}"} for number in range(300)])
         await thread.append("user", "I live in Berlin.")
         await thread.append([{"role": "user", "content": f"pong {number}"} for number in range(300)])
-        await thread.form_now()
+        await thread.form()
         await book.drain()
         assert (await thread.get()).formed_through == 1501
         assert await book.profile.get("ann", agent="guide") == {"home": "Berlin"}

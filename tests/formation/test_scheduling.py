@@ -100,7 +100,7 @@ async def test_a_schema_of_notes_alone_is_filled_and_plain_notes_are_left_out(cl
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", SAID)
-        await thread.form_now(schemas=[PERSON])
+        await thread.form(schemas=[PERSON])
         await settle(book, clock, 0)
         assert await known(book) == ["Zoe is a sister"] and await documents(book) == ["Zoe"]
         assert "only notes of a schema (Person)" in models.asked[0].content
@@ -201,12 +201,12 @@ async def test_what_is_cancelled_does_not_run_and_its_messages_wait_for_the_next
         assert await book.profile.get("ann", "User", agent="guide") == {"user_name": "Mia"}
 
 
-async def test_form_now_runs_what_is_scheduled_at_once_with_its_schemas(clock: HandClock):
+async def test_form_runs_what_is_scheduled_at_once_with_its_schemas(clock: HandClock):
     async with opened("memory://", clock, ScriptedModels(answer)) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", SAID)
         await thread.schedule(after=600, schemas=[USER])
-        assert await thread.form_now()
+        await thread.form()
         await settle(book, clock, 0)
         assert [part.schemas for part in await thread.formed()] == [("User",)]
 

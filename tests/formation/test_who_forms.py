@@ -197,7 +197,7 @@ async def test_what_a_killed_worker_had_in_hand_is_not_called_done(clock: HandCl
     async with opened("memory://", clock, None) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append(TALK)
-        await thread.form_now()
+        await thread.form(wait=False)
         assert await book.engine.lease(("form",), "killed", clock(), 60.0) is not None
         clock.advance(seconds=20)
         told = formation(Forming(await jobs(book), ""), clock())

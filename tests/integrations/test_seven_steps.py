@@ -52,7 +52,7 @@ async def main():
         agent = Agent(FunctionModel(answer), capabilities=[memory])
         told = await agent.run(prompt)
         thread = await book.thread("ann", name=prompt[:20], agent="movies")
-        await thread.form_now()
+        await thread.form()
         await book.worker.drain()
         memories = (await book.list("ann", types="memory", only={"statuses": ["active"]}, agent="movies")).records
         print(json.dumps({

@@ -87,7 +87,7 @@ async def test_a_request_repeated_after_the_upgrade_is_the_same_request(book: me
 async def test_an_agents_stored_settings_are_still_honoured(book: memoranda.Book):
     deaf = await book.thread("ana", agent="deaf")
     await deaf.append("user", "I like jazz.")
-    assert not await deaf.form_now()
+    assert [one.state for one in (await deaf.form()).threads] == ["off"]
     quick = await book.thread("ana", agent="quick")
     said = await quick.append("user", "I like jazz.")
     (due,) = [job.run_at for job in await book.engine.jobs(None, 100) if job.key == str(quick.id)]

@@ -85,7 +85,7 @@ async def of_conversations(ask: Crossing) -> None:
     await ask("thread.feedback", "good", rating=4, about=1, on=thread, operation="judged")
     await ask("thread.operation", "judged", on=thread)
     await ask("thread.remember", "Ann lives in Lyon", on=thread)
-    for name in ("get", "messages", "newest", "window", "formed", "scheduled", "form_now", "form_again"):
+    for name in ("get", "messages", "newest", "window", "formed", "scheduled", "form", "form_again"):
         await ask(f"thread.{name}", on=thread)
     await ask("thread.schedule", after=5.0, on=thread)
     await ask("thread.scheduled", on=thread)
@@ -97,7 +97,7 @@ async def of_conversations(ask: Crossing) -> None:
         episode={"goal": "move", "tool_calls": [{"tool": "map"}]},
         on=thread,
     )
-    await ask("form_now", "ann", agent="chef")
+    await ask("form", "ann", agent="chef")
 
 
 async def of_memories(ask: Crossing) -> Any:

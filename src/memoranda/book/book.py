@@ -120,7 +120,7 @@ class Book(
         forgetting: ForgetSettings,
     ) -> None:
         bound = BoundProfiles(engine, tenant)
-        services = Services(engine, door, tenant, embeddings, forming, summarise, bound)
+        services = Services(engine, door, tenant, embeddings, forming, summarise, bound, worker, who_forms)
         super().__init__(services)
         self._prepare(worker, who_forms)
         self.engine = engine

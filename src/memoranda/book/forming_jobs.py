@@ -24,10 +24,12 @@ REFORM: Final = "reform"
 FORMING: Final = (FORM, REFORM)
 #: All kinds of jobs that formation does.
 FORMATION_JOBS: Final = (*FORMING, QUIET)
-_OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"
+OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"
 #: The longest pause before a thread is formed, in seconds: a week.
 _LONGEST: Final = 604_800.0
 _MOST_SCHEMAS: Final = 1_000
+_MOST_WAITING: Final = 1_000
+_UNFORMED: Final = Filter(types=frozenset({RecordType.THREAD}), unformed=True)
 
 #: Schemas of a request: names of the tenant's or built-in ones, or definitions.
 Requested = Iterable[str | Mapping[str, Any]]
@@ -106,8 +108,14 @@ class Forming:
         """Return the job that forms a thread again from its beginning; raise Conflict if formation is off."""
         payload = await self._payload(schemas)
         if not (await self.of_agents.forming(agent)).enabled:
-            raise Conflict(_OFF)
+            raise Conflict(OFF)
         return (JobDraft(REFORM, str(thread), payload, (thread,), insists=True),)
+
+    async def waiting(self, owner: Owner, view: View) -> int:
+        """Return how many of an owner's threads that a view sees wait to be formed; at most a thousand are counted."""
+        page = await self._records.scan(owner, view, _UNFORMED, None, _MOST_WAITING)
+        threads = those_of(Thread, page.records)
+        return sum([(await self.of_agents.forming(thread.agent)).enabled for thread in threads])
 
     async def still_formed(self, owner: Owner, view: View, said: Sequence[Message]) -> list[Message]:
         """Return the user's turns among these messages of several threads, without those whose forming was turned off."""

@@ -30,6 +30,7 @@ from memoranda.capabilities import MakesVectors
 from memoranda.door import Door, explained_limit
 from memoranda.errors import EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.bound_profiles import BoundProfiles
+from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import Change, Expect, Remember
 from memoranda.model.ledger import Receipt, Verb
 from memoranda.model.messages import TaskSummary
@@ -268,6 +269,9 @@ class Services:
     forming: Forming
     summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]]
     bound: BoundProfiles
+    #: Does jobs of any tenant.
+    worker: Worker
+    who_forms: WhoForms
 
     async def door_for(self, view: View) -> Door:
         """Return the door with the limits of a view's agent."""

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
+from memoranda.model.beside.forming_results import conversations_wait
 from memoranda.model.beside.quotations import Excerpt, FindExcerpt, excerpt_at, listed_lines
 from memoranda.model.data.data_filters import DataFilter
-from memoranda.model.language_models import Usage
-from memoranda.model.ledger import LEFT_OUT_BECAUSE, Actor, ReceiptItem, Verb
+from memoranda.model.ledger import Actor, Verb
 from memoranda.model.messages import Message
 from memoranda.model.records import Owner, Record, RecordType, View
 
@@ -85,6 +85,8 @@ class Page:
     records: tuple[Record, ...]
     #: Give it to the next call; None at the end.
     cursor: str | None
+    #: On the first page of what forming makes: how many conversations wait to be formed, which this view sees.
+    waiting: int = 0
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)
@@ -97,7 +99,8 @@ class Page:
 
     def __repr__(self) -> str:
         rest = "the last page" if self.cursor is None else "more to come"
-        return f"<Page of {len(self)} {'record' if len(self) == 1 else 'records'}, {rest}>"
+        waits = f"; {conversations_wait(self.waiting)}" if self.waiting else ""
+        return f"<Page of {len(self)} {'record' if len(self) == 1 else 'records'}, {rest}{waits}>"
 
     def __str__(self) -> str:
         return listed_lines(repr(self), self.records)
@@ -114,40 +117,6 @@ class HistoryStep:
     version: int
     #: The version's content; None where it was erased.
     record: Record | None
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOutPart:
-    """A part of a model's answer that was not kept."""
-
-    #: Its place in the answer, such as ``notes[3]``; empty if it has none.
-    part: str
-    #: A stable word for programs.
-    code: str
-
-    @property
-    def reason(self) -> str:
-        """The reason in words; never what anybody said."""
-        return LEFT_OUT_BECAUSE.get(self.code, LEFT_OUT_BECAUSE["invalid"])
-
-
-@dataclass(frozen=True, slots=True)
-class FormedPart:
-    """A part of a thread that was formed in one operation."""
-
-    #: The operation's place in the ledger.
-    position: int
-    at: datetime
-    #: The number of the last message of the part.
-    through: int
-    #: The parts of the answer that were not kept.
-    left_out: tuple[LeftOutPart, ...] = ()
-    #: What was written, without what this view may not read.
-    written: tuple[ReceiptItem, ...] = ()
-    #: The schemas that a request asked for; empty where those of the thread's agent were filled.
-    schemas: tuple[str, ...] = ()
-    #: What language models used.
-    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)

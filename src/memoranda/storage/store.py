@@ -188,11 +188,17 @@ class Store(ServiceStore):
         await self.write(lambda: jobs.put_job(draft, at))
 
     async def lease(
-        self, kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+        self,
+        kinds: Sequence[str],
+        worker: str,
+        at: datetime,
+        seconds: float,
+        tenant: str | None = None,
+        only: UUID | None = None,
     ) -> Job | None:
-        if await self.read(lambda: jobs.find_due(kinds, at, tenant), whole=True) is None:
+        if await self.read(lambda: jobs.find_due(kinds, at, tenant, only), whole=True) is None:
             return None
-        return await self.write(lambda: jobs.lease_job(kinds, worker, at, seconds, tenant))
+        return await self.write(lambda: jobs.lease_job(kinds, worker, at, seconds, tenant, only))
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         return await self.write(lambda: jobs.renew_job(job, at, seconds))
@@ -217,8 +223,8 @@ class Store(ServiceStore):
             kept = await self.write(lambda: jobs.keep_answer(job, text, records, spent))
         return kept
 
-    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        return await self.read(lambda: jobs.list_jobs(state, limit), whole=True)
+    async def jobs(self, state: JobState | None, limit: int, owner: Owner | None = None) -> list[Job]:
+        return await self.read(lambda: jobs.list_jobs(state, limit, owner), whole=True)
 
     async def job_of(self, owner: Owner, kind: str, key: str) -> Job | None:
         return await self.read(lambda: jobs.find_job(owner, kind, key), whole=True)

@@ -144,10 +144,11 @@ class JobOf(Question[JobRow | None]):
 
 @dataclass(frozen=True, slots=True)
 class JobsIn(Question[list[JobRow]]):
-    """The jobs of every owner that are in a state, or all if it is None, those due the longest first."""
+    """Jobs, those due the longest first; None is any state, and any owner."""
 
     state: str | None
     limit: int
+    owner: Owner | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,8 @@ class DueKind(Question[str | None]):
     now: int
     #: Only jobs of this tenant's owners, and of the book's own upkeep; None: of any tenant.
     tenant: str | None = None
+    #: Only this job; None: any.
+    only: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,7 @@ class DueJob(Question[JobRow | None]):
     kinds: tuple[str, ...]
     now: int
     tenant: str | None = None
+    only: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

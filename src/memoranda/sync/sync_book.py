@@ -185,7 +185,7 @@ class SyncBook(SyncPart):
     scrub = blocking(Book.scrub)
     embed = blocking(Book.embed)
     reembed = blocking(Book.reembed)
-    form_now = blocking(Book.form_now)
+    form = blocking(Book.form)
     who_forms = blocking(Book.who_forms)
     form_with = blocking(Book.form_with)
     drain = blocking(Book.drain)

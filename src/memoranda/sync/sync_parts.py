@@ -35,7 +35,7 @@ class SyncThread(SyncPart):
     summarise = blocking(ThreadHandle.summarise)
     set = blocking(ThreadHandle.set)
     close = blocking(ThreadHandle.close)
-    form_now = blocking(ThreadHandle.form_now)
+    form = blocking(ThreadHandle.form)
     form_again = blocking(ThreadHandle.form_again)
     schedule = blocking(ThreadHandle.schedule)
     scheduled = blocking(ThreadHandle.scheduled)

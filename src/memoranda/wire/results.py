@@ -15,9 +15,10 @@ from memoranda.access.verb_table import BY_NAME
 from memoranda.book import ThreadHandle
 from memoranda.book.admin.transfer import ImportReport
 from memoranda.formation.schemas.definitions import DocumentReport
+from memoranda.model.beside.forming_results import LeftOutPart
 from memoranda.model.ledger import Ignored
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.query import BookFacts, Filter, Hit, Hits, LeftOutPart, MissingHit
+from memoranda.model.query import BookFacts, Filter, Hit, Hits, MissingHit
 from memoranda.model.records import Owner, View
 from memoranda.model.redactions import Telling
 from memoranda.text.excerpts import find_excerpt

@@ -48,7 +48,7 @@ async def test_an_agent_goes_on_after_a_restart_and_its_history_forms_memories(t
         assert held is not None
         assert held.messages == result.all_messages()
         assert held.usage == result.conversation.usage
-        await book.form_now("ana", agent="coach")
+        await book.form("ana", agent="coach")
         await book.drain()
         assert "walnuts" in str(await book.list("ana", types="memory", agent="coach"))
 

@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
 from memoranda.book.forming_jobs import Forming
-from memoranda.book.services import Services
 from memoranda.door import Door
 from memoranda.errors import NotFound
+from memoranda.model.beside.forming_results import FormedPart, LeftOutPart
 from memoranda.model.changes import JobDraft, SetThread
 from memoranda.model.drafts import SCHEMAS
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import LEFT_OUT, USED, Actor, ReceiptItem
 from memoranda.model.messages import Message, Thread
-from memoranda.model.query import Filter, FormedPart, LeftOutPart
-from memoranda.model.records import WHOLE, Owner, RecordType, View, with_expired
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner, RecordType, View, those_of, with_expired
 from memoranda.ports import Records
 
 #: So many threads are read at a time, and made due in one commit.
@@ -24,12 +24,16 @@ _PAGE: Final = 500
 _THREADS: Final = Filter(types=frozenset({RecordType.THREAD}))
 
 
-async def is_formed(records: Records, thread: Thread) -> bool:
-    """True if every message of a thread has been formed (turned into memories)."""
+async def last_place(records: Records, thread: Thread) -> int:
+    """Return the place of a thread's last message; 0 if it has none."""
     said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
     page = await records.scan(thread.owner, WHOLE, said, None, 1)
-    newest = page.records[0] if page.records else None
-    return not isinstance(newest, Message) or newest.seq <= thread.formed_through
+    return max((message.seq for message in those_of(Message, page.records)), default=0)
+
+
+async def is_formed(records: Records, thread: Thread) -> bool:
+    """True if every message of a thread has been formed (turned into memories)."""
+    return await last_place(records, thread) <= thread.formed_through
 
 
 async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) -> AsyncIterator[list[Thread]]:
@@ -49,9 +53,11 @@ async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) ->
             return
 
 
-async def formed_parts(records: Records, thread: Thread, view: View, limit: int) -> list[FormedPart]:
-    """Return a thread's newest formed parts, oldest first."""
-    found, through = [], 0
+async def formed_parts(
+    records: Records, thread: Thread, view: View, limit: int, *, after: int = 0
+) -> list[FormedPart]:
+    """Return a thread's newest formed parts, oldest first; only those ``after`` a place."""
+    found, through = [], after
     for step in await records.history(thread.owner, view, thread.id):
         if isinstance(step.record, Thread) and step.record.formed_through > through:
             through = step.record.formed_through
@@ -81,24 +87,13 @@ async def make_due(records: Records, door: Door, forming: Forming, owners: Colle
     for owner in owners:
         async for threads in pending_threads(records, owner):
             due = [(thread, await forming.jobs(thread.agent, thread.id)) for thread in threads]
-            await _put_all(door, due)
-
-
-async def form_now(services: Services, owner: Owner, view: View) -> int:
-    """Add jobs that form, at once, the owner's threads that a view sees; return how many threads there are."""
-    count = 0
-    async for threads in pending_threads(services.engine, owner, view):
-        due = [
-            (thread, await services.forming.now(thread.agent, thread.id, insists=True)) for thread in threads
-        ]
-        count += await _put_all(services.door, due)
-    return count
+            await put_all(door, due)
 
 
 _Due = Sequence[tuple[Thread, tuple[JobDraft, ...]]]
 
 
-async def _put_all(door: Door, threads: _Due) -> int:
+async def put_all(door: Door, threads: _Due) -> int:
     """Add the jobs of some threads of one owner; return how many threads have some."""
     due = [(thread, jobs) for thread, jobs in threads if jobs]
     try:

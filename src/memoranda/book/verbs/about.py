@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
 from memoranda.book.verbs.explanation import explain
+from memoranda.model.beside.forming_results import conversations_wait
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.profiles import ProfileDocument
@@ -54,6 +55,8 @@ class About:
     unseen: Mapping[str, int] | None
     #: What is hidden and not erased yet, oldest first; an agent's view shows what that agent hid.
     pending: tuple[PendingForgetting, ...] = ()
+    #: How many conversations wait to be formed, which this view sees.
+    waiting: int = 0
 
     @property
     def shared(self) -> tuple[Known, ...]:
@@ -61,11 +64,12 @@ class About:
         return tuple(known for known in self.memories if known.memory.audience.kind is not AudienceKind.SELF)
 
     def __repr__(self) -> str:
-        return f"<About {self.owner}: profiles {len(self.profile)}, memories {len(self.memories)} of {self.total}>"
+        waits = f"; {conversations_wait(self.waiting)}" if self.waiting else ""
+        return f"<About {self.owner}: profiles {len(self.profile)}, memories {len(self.memories)} of {self.total}{waits}>"
 
 
 async def about(
-    engine: Engine, owner: Owner, view: View, limit: int, profile: Sequence[ProfileDocument]
+    engine: Engine, owner: Owner, view: View, limit: int, profile: Sequence[ProfileDocument], waiting: int
 ) -> About:
     """Return what the book knows about an owner, with these profile documents and the newest ``limit`` memories."""
     active = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
@@ -83,6 +87,7 @@ async def about(
         {name: count for name, count in counts.items() if count},
         {"experience": await _lines_about(engine, owner)} if view.whole else None,
         await pending_forgettings(engine, owner, view),
+        waiting,
     )
 
 

@@ -7,13 +7,14 @@ import logging
 import weakref
 from typing import Unpack
 
-from memoranda.book.admin.pending_threads import form_now
 from memoranda.book.forming_jobs import FORMING
-from memoranda.book.input import Who, as_owner, as_text, as_view
+from memoranda.book.forming_runs import form_owner
+from memoranda.book.input import Who, as_flag, as_owner, as_text, as_view
 from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import StorageError
 from memoranda.formation.who_forms import WhoForms
+from memoranda.model.beside.forming_results import FormingReport
 from memoranda.model.changes import MOST_JOBS, JobState
 from memoranda.model.records import Owner
 from memoranda.quiet_tasks import quiet_task
@@ -65,9 +66,14 @@ class BackgroundWork:
             if not await running.settled():
                 return own + running.done - before
 
-    async def form_now(self, owner: str | Owner, **who: Unpack[Who]) -> int:
-        """Make all threads of an owner that a view sees due to be formed by a worker or ``drain``; return their number."""
-        return await form_now(self._services, as_owner(owner, self._services.tenant), as_view(who))
+    async def form(self, owner: str | Owner, *, wait: bool = True, **who: Unpack[Who]) -> FormingReport:
+        """Form now (turn into memories) what waits of an owner and this view sees; return what was made and left out.
+
+        Each thread is formed here, or waited for where another worker has it. A thread that cannot be formed says why: it
+        waits, was given up, or forming is off. ``wait=False`` only makes the threads due, for a worker or an open book.
+        """
+        party, waits = as_owner(owner, self._services.tenant), as_flag(wait, "wait")
+        return await form_owner(self._services, party, as_view(who), wait=waits)
 
     @property
     def forms_by_model(self) -> bool:

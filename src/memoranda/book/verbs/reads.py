@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Unpack
 from uuid import UUID
 
@@ -31,6 +32,8 @@ from memoranda.model.query import Filter, HistoryStep, Page, Why
 from memoranda.model.records import Owner, Record, RecordType
 from memoranda.ports import Finder, Lists
 
+#: What forming makes.
+_FORMED = frozenset({RecordType.MEMORY, RecordType.PROFILE, RecordType.EPISODE})
 _ITEMS = frozenset({RecordType.ITEM})
 
 
@@ -66,6 +69,8 @@ class Reads:
         chosen = await with_thread_id(self._services.engine, party, view, only or {})
         filter = as_filter(as_types(types), chosen, newest_first=newest_first)
         page = await self._lists(filter).scan(party, view, filter, as_cursor(cursor), as_limit(limit))
+        if cursor is None and (filter.types is None or filter.types & _FORMED):
+            page = replace(page, waiting=await self._services.forming.waiting(party, view))
         if not page.records:
             await log_narrow_view(self._services.engine, party, view, filter, "list")
         return page
@@ -75,7 +80,8 @@ class Reads:
         party, view = self._party(owner), as_view(who)
         most, now = as_limit(limit), self._services.door.clock()
         profile = await self._services.bound.of_owner(party, view, now)
-        found = await about(self._services.engine, party, view, most, profile)
+        waiting = await self._services.forming.waiting(party, view)
+        found = await about(self._services.engine, party, view, most, profile, waiting)
         if not found.records:
             await log_narrow_view(self._services.engine, party, view, Filter(), "about")
         return found

@@ -8,12 +8,13 @@ from datetime import timedelta
 from typing import Any, Unpack
 from uuid import UUID
 
-from memoranda.book.admin.pending_threads import formed_parts
 from memoranda.book.forming_jobs import Requested, scheduled
+from memoranda.book.forming_runs import form, how_far
 from memoranda.book.input import (
     as_actor,
     as_count,
     as_cursor,
+    as_flag,
     as_id,
     as_limit,
     as_text,
@@ -29,11 +30,12 @@ from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
 from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.beside.forming_results import FormedThread, FormingReport
 from memoranda.model.changes import FORM, Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.drafts import Scheduled
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
-from memoranda.model.query import Filter, FormedPart, Page, place_of
+from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
 from memoranda.recall.context.turns import Window
 from memoranda.text.token_count import Count
@@ -288,16 +290,15 @@ class ThreadHandle:
         )
         return await self._services.embeddings.reached(receipt, waiting)
 
-    async def form_now(self, *, schemas: Requested | None = None) -> bool:
-        """Make the thread due to be formed now (turned into memories): it waits for no silence, provider or budget.
+    async def form(self, *, schemas: Requested | None = None, wait: bool = True) -> FormingReport:
+        """Form the thread now (turn what is new into memories); return what was made and what was left out.
 
-        ``schemas`` are those to be filled, as ``schedule`` takes them; without them, those that were scheduled stay.
-        False where formation is off, by the settings or by the thread's agent's own.
+        It waits for no silence, provider or budget, and where another worker has the thread, for that worker. Where it cannot
+        be formed the result says why. ``schemas`` are those to be filled, as ``schedule`` takes them; without them, those that
+        were scheduled stay. ``wait=False`` only makes the thread due, for a worker or an open book.
         """
-        await self.get()
-        jobs = await self._services.forming.now(self._agent, self.id, insists=True, schemas=schemas)
-        await self._due(jobs)
-        return bool(jobs)
+        waits, thread = as_flag(wait, "wait"), await self.get()
+        return await form(self._services, self._view, [thread], schemas=schemas, wait=waits)
 
     async def schedule(
         self, *, after: float | timedelta | None = None, schemas: Requested | None = None
@@ -326,9 +327,12 @@ class ThreadHandle:
         await self.get()
         return await self._services.engine.cancel(self.owner, FORM, str(self.id))
 
-    async def formed(self, *, limit: int = 20) -> list[FormedPart]:
-        """Return the newest formed parts of the thread, oldest first, each with what was written and what was left out."""
-        return await formed_parts(self._services.engine, await self.get(), self._view, as_limit(limit))
+    async def formed(self, *, limit: int = 20) -> FormedThread:
+        """Return the newest formed parts of the thread, oldest first, each with what was written and what was left out.
+
+        Its ``state`` says if something waits to be formed, and ``because`` why.
+        """
+        return await how_far(self._services, self._view, await self.get(), as_limit(limit))
 
     async def form_again(self, *, schemas: Requested | None = None) -> None:
         """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.

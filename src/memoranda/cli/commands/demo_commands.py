@@ -130,11 +130,9 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
 
 async def _formed(book: Book, thread: ThreadHandle, said: Sequence[UUID]) -> list[Memory]:
     """Form the thread now (turn it into memories); return the memories from these messages, in the messages' order."""
-    await thread.form_now()
+    made = await thread.form()
     await book.worker.drain()
-    page = await book.list(WHO, types="memory", agent=AGENT)
-    formed = [memory for memory in page.records if isinstance(memory, Memory) and {*memory.sources} & {*said}]
-    return sorted(formed, key=lambda memory: said.index(memory.sources[0]))
+    return sorted(made.memories, key=lambda memory: said.index(memory.sources[0]))
 
 
 async def _ask(printer: Printer, book: Book) -> None:

@@ -12,7 +12,13 @@ from memoranda.book.input import Who
 from memoranda.book.verbs.about import About
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
-from memoranda.cli.output.record_tables import nothing_seen, print_receipt, print_sources, readers_of
+from memoranda.cli.output.record_tables import (
+    nothing_seen,
+    print_receipt,
+    print_sources,
+    readers_of,
+    what_waits,
+)
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session
 from memoranda.errors import NotFound
@@ -122,8 +128,8 @@ def about_command(session: Session, party: Owner, words: Sequence[str], who: Who
         printer.say(f"{named}: {printer.begun(memory.content)}", "strong")
         printer.say(f"  read by {readers_of(memory.audience)}; {memory.trust.value}; {memory.id}", "faint")
         print_sources(printer, known.sources)
-    if none:
-        printer.say(none, "faint")
+    if none or found.waiting:
+        printer.say(none or what_waits(found.waiting, party), "faint")
     _print_counts(printer, found)
 
 

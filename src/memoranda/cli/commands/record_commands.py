@@ -20,6 +20,7 @@ from memoranda.cli.output.record_tables import (
     sort_of,
     status_of,
     text_of,
+    what_waits,
     when,
 )
 from memoranda.cli.session import Session
@@ -125,6 +126,8 @@ async def _list(session: Session, party: Owner | None, given: dict[str, Any]) ->
         return
     if page.records:
         print_records(session.printer, page.records, with_owner=party is None)
+        if party is not None and page.waiting:
+            session.printer.say(what_waits(page.waiting, party), "faint")
     elif page.cursor is None:
         session.printer.say(none, "faint")
     if page.cursor is not None:

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, Literal, TypeAlias, get_args
-from uuid import UUID
+from typing import get_args
 
 import click
 
 from memoranda.book import Book
-from memoranda.book.admin.pending_threads import is_formed, pending_threads
-from memoranda.book.forming_jobs import FORMING
-from memoranda.book.input import as_id, as_owner
+from memoranda.book.input import Who, as_id, as_owner
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
-from memoranda.cli.left_out_parts import NEWEST, left_out_since
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import sort_of, when
 from memoranda.cli.session import Session, confirm
-from memoranda.errors import MemorandaError, NotFound
+from memoranda.errors import MemorandaError
 from memoranda.formation.who_forms import described
-from memoranda.model.changes import MOST_JOBS, Job, JobState
-from memoranda.model.memories import Memory
-from memoranda.model.records import Owner
+from memoranda.model.beside.forming_results import FormedThread, FormingReport, FormingState
+from memoranda.model.changes import Job, JobState
 
 _SHOWN = 20
 #: A worker that is asked to stop waits so long for its running jobs; other workers repeat what it gives up.
@@ -48,7 +41,11 @@ _LAST_JOBS_SECONDS = 30.0
     metavar="WHO",
     help="Change who forms: rules, or provider:model as memoranda usage names it.",
 )
-@click.option("--agent", metavar="NAME", help="With --with: only for this agent; --with default ends that.")
+@click.option(
+    "--agent",
+    metavar="NAME",
+    help="Read and write as this agent. With --with: only for this agent; --with default ends that.",
+)
 def form_command(
     session: Session, owner: str | None, thread: str | None, again: bool, who: str | None, agent: str | None
 ) -> None:
@@ -57,14 +54,13 @@ def form_command(
     It uses the language model that the settings name in [models], or rules if they name none. A thread that waits
     for a provider or a budget is tried now; one that was given up is tried again only if --thread names it. Other
     jobs that are due in the book are done too, also those of other owners. Exit code 1 if a thread of OWNER was given up.
+    Without --agent it forms the threads of all agents.
 
     The book records who formed it first, and other processes leave its threads alone; --with changes that, and needs
     no OWNER.
     """
     if owner is None and (who is None or thread is not None):
         raise click.UsageError("name the OWNER whose threads to form; only --with needs none")
-    if agent is not None and who is None:
-        raise click.UsageError("--agent belongs to --with: it names the agent whose record changes")
     if again and thread is None:
         raise click.UsageError(
             "--again needs --thread: it turns one thread into memories again; name the thread"
@@ -78,17 +74,19 @@ def form_command(
         )
     if owner is None:
         return
-    found, made, left_out = session.run(_form(session, owner, thread, again))
-    counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
-    if not session.print_json({**counts, "threads": found, "memories": made, "left_out": left_out}):
-        for memory in made[:_SHOWN]:
+    made = session.run(_form(session, owner, thread, again, {"agent": agent} if agent else {"view": "owner"}))
+    counts = {state: sum(one.state == state for one in made.threads) for state in get_args(FormingState)}
+    if not session.print_json(
+        {**counts, "threads": made.threads, "memories": made.memories, "left_out": _left_out(made)}
+    ):
+        for memory in made.memories[:_SHOWN]:
             session.printer.labelled(f"  {sort_of(memory):<12}  ", memory.content, label_style="faint")
-        if len(made) > _SHOWN:
-            session.printer.say(f"  and {len(made) - _SHOWN} more", "faint")
-        _print_outcomes(session.printer, found)
-        for part in left_out[:_SHOWN]:
-            session.printer.labelled(f"  left out {part['part']} ({part['code']}): ", part["reason"])
-        told = f"threads formed: {counts['formed']}, new memories: {len(made)}"
+        if len(made.memories) > _SHOWN:
+            session.printer.say(f"  and {len(made.memories) - _SHOWN} more", "faint")
+        _print_outcomes(session.printer, made.threads)
+        for part in made.left_out[:_SHOWN]:
+            session.printer.labelled(f"  left out {part.part} ({part.code}): ", part.reason)
+        told = f"threads formed: {counts['formed']}, new memories: {len(made.memories)}"
         told += f"; waiting: {counts['waiting']}" if counts["waiting"] else ""
         told += f"; given up: {counts['given_up']}" if counts["given_up"] else ""
         session.printer.say(told, "bad" if counts["given_up"] else "good")
@@ -110,38 +108,29 @@ async def _note_who_forms(book: Book) -> None:
         exits.note(book.cannot_form_because)
 
 
-async def _form(
-    session: Session, owner: str, thread: str | None, again: bool
-) -> tuple[list[Outcome], list[Memory], list[dict[str, str]]]:
+async def _form(session: Session, owner: str, thread: str | None, again: bool, who: Who) -> FormingReport:
     async with session.writing(models="auto") as book:
         await _note_who_forms(book)
         party = as_owner(owner, session.tenant)
-        named = [] if thread is None else [(await book.thread(party, id=thread, view="owner")).id]
-        wanted = named or await to_be_formed(book, party)
-        before = {memory.id for memory in await _memories(book, party)}
-        off = set()
-        handles = [await book.thread(party, id=id, view="owner") for id in wanted]
-        formed = {part.position for handle in handles for part in await handle.formed(limit=NEWEST)}
-        for id, handle in zip(wanted, handles, strict=True):
+        if thread is None:
+            made = await book.form(party, **who)
+        else:
+            handle = await book.thread(party, id=thread, **who)
             if again:
                 await handle.form_again()
-            elif not await handle.form_now():
-                off.add(id)
+            made = await handle.form()
         await book.worker.drain()
-        made = [memory for memory in await _memories(book, party) if memory.id not in before]
-        left_out = [part for handle in handles for part in await left_out_since(handle, formed)]
-        return await outcomes(book, party, wanted, off, alone=thread is not None), made, left_out
+        return made
 
 
-async def _memories(book: Book, owner: Owner) -> list[Memory]:
-    found: list[Memory] = []
-    cursor: str | None = None
-    while True:
-        page = await book.list(owner, types="memory", cursor=cursor, limit=1000, view="owner")
-        found += [record for record in page.records if isinstance(record, Memory)]
-        cursor = page.cursor
-        if cursor is None:
-            return found
+def _left_out(made: FormingReport) -> list[dict[str, str]]:
+    """Return the parts of models' answers that were not kept, each with its thread."""
+    return [
+        {"thread": str(thread.thread), "part": one.part, "code": one.code, "reason": one.reason}
+        for thread in made.threads
+        for part in thread
+        for one in part.left_out
+    ]
 
 
 @click.command("worker")
@@ -214,58 +203,19 @@ def _set_by_signals(stop: asyncio.Event) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-State: TypeAlias = Literal["formed", "waiting", "given_up", "off"]
-STATES: Final[tuple[State, ...]] = get_args(State)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The state of one thread's formation."""
-
-    thread: UUID
-    #: ``off``: the settings, or those of its agent, say not to form it.
-    state: State
-    #: The job that is left, and the error that stopped it.
-    job: UUID | None = None
-    error: str = ""
-    #: The time at which a waiting thread is tried again.
-    due: datetime | None = None
-
-
-async def to_be_formed(book: Book, owner: Owner) -> list[UUID]:
-    """Return the owner's threads that have unformed messages or a waiting job, without those that were given up."""
-    jobs = await _jobs(book, owner)
-    dead = {thread for thread, job in jobs.items() if job.state is JobState.DEAD}
-    found = dict.fromkeys(jobs)
-    async for threads in pending_threads(book.engine, owner):
-        found |= dict.fromkeys(thread.id for thread in threads)
-    return [thread for thread in found if thread not in dead]
-
-
-async def outcomes(
-    book: Book, owner: Owner, threads: Sequence[UUID], off: Collection[UUID], *, alone: bool
-) -> list[Outcome]:
-    """Return the state of these threads' formation; ``alone`` leaves out other threads that were given up."""
-    jobs = await _jobs(book, owner)
-    given_up = () if alone else (thread for thread, job in jobs.items() if job.state is JobState.DEAD)
-    found = [
-        await _outcome(book, owner, thread, jobs.get(thread), off)
-        for thread in dict.fromkeys((*threads, *given_up))
-    ]
-    return [outcome for outcome in found if outcome is not None]
-
-
-def _print_outcomes(printer: Printer, found: Sequence[Outcome]) -> None:
+def _print_outcomes(printer: Printer, found: Sequence[FormedThread]) -> None:
     """Print the threads that were not formed, and why."""
     waiting = [outcome for outcome in found if outcome.state == "waiting"]
     for outcome in waiting[:_SHOWN]:
         until = "" if outcome.due is None else f" until {when(outcome.due)}"
         printer.labelled(
-            f"  thread {outcome.thread} waits{until}: ", outcome.error or "another process forms it"
+            f"  thread {outcome.thread} waits{until}: ", outcome.because or "another process forms it"
         )
     given_up = [outcome for outcome in found if outcome.state == "given_up"]
     for outcome in given_up[:_SHOWN]:
-        printer.labelled(f"  thread {outcome.thread} was given up: ", outcome.error or "its error was erased")
+        printer.labelled(
+            f"  thread {outcome.thread} was given up: ", outcome.because or "its error was erased"
+        )
         printer.say(f"    to try again: memoranda jobs retry {outcome.job}; memoranda jobs run", "faint")
     if max(len(waiting), len(given_up)) > _SHOWN:
         printer.say("  there are more; see: memoranda jobs list", "faint")
@@ -275,33 +225,6 @@ def _print_outcomes(printer: Printer, found: Sequence[Outcome]) -> None:
             f"threads not formed because forming.enabled or the agent's settings turn it off: {off}",
             "warning",
         )
-
-
-async def _jobs(book: Book, owner: Owner) -> Mapping[UUID, Job]:
-    """Return the owner's formation jobs by thread; a dead job takes precedence over a waiting one."""
-    found: dict[UUID, Job] = {}
-    for job in await book.engine.jobs(None, MOST_JOBS):
-        if job.kind in FORMING and job.owner == owner:
-            thread = UUID(job.key)
-            if thread not in found or job.state is JobState.DEAD:
-                found[thread] = job
-    return found
-
-
-async def _outcome(
-    book: Book, owner: Owner, thread: UUID, job: Job | None, off: Collection[UUID]
-) -> Outcome | None:
-    """Return the state of one thread, or None if it was erased in the meantime."""
-    if job is not None and job.state is JobState.DEAD:
-        return Outcome(thread, "given_up", job.id, job.error)
-    if job is not None and thread not in off:
-        due = job.run_at if job.state is JobState.WAITING else None
-        return Outcome(thread, "waiting", job.id, job.error, due)
-    try:
-        now = await (await book.thread(owner, id=thread, view="owner")).get()
-    except NotFound:
-        return None
-    return Outcome(thread, "formed" if await is_formed(book.engine, now) else "off")
 
 
 @click.group("jobs", no_args_is_help=False, cls=CommandGroup)

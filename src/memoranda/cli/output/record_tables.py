@@ -12,6 +12,7 @@ from memoranda.book.input import Who
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.terminal import counted
+from memoranda.model.beside.forming_results import conversations_wait
 from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor, Receipt
@@ -24,6 +25,11 @@ from memoranda.text.origins import origin
 from memoranda.text.written_days import happened_words
 
 
+def what_waits(waiting: int, party: Owner) -> str:
+    """Return how many conversations wait to be formed, and the command that does it; empty if none does."""
+    return f"{conversations_wait(waiting)}; `memoranda form {party.id}` does it now" if waiting else ""
+
+
 async def nothing_seen(
     book: Book, party: Owner, who: Who, types: Iterable[str] | None = None, *, searched: bool = False
 ) -> str:
@@ -31,14 +37,16 @@ async def nothing_seen(
 
     ``searched`` says that the read was a search, which may lack an embedding model.
     """
+    waits = what_waits((await book.list(party, types="memory", limit=1, **who)).waiting, party)
     seen = await book.count(party, types=types, **who)
     there = await book.count(party, types=types, view="owner")
     if not seen:
-        told = "this view sees no such records" if there else "there are no such records"
+        told = waits or ("this view sees no such records" if there else "there are no such records")
     else:
         told = f"no match among {counted(seen, 'record')} of this view"
         if searched and book.no_vectors_because:
             told += f"; recall searches by words only ({book.no_vectors_because})"
+        told += f"; {waits}" if waits else ""
     if there <= seen:
         return told
     advice = "name an agent with --agent, or "

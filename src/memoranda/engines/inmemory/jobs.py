@@ -46,7 +46,11 @@ def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
 
 
 def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
-    found = (row for row in on.tables.jobs.values() if question.state in (None, row.piece.state))
+    found = (
+        row
+        for row in on.tables.jobs.values()
+        if question.state in (None, row.piece.state) and question.owner in (None, row.owner)
+    )
     rows = sorted(found, key=lambda row: (row.piece.run_at, row.piece.id))[: question.limit]
     return [_bare(row) for row in rows]
 
@@ -64,6 +68,7 @@ def _due(on: Session, question: u.DueKind | u.DueJob) -> u.JobRow | None:
         each
         for each in due
         if each[0] <= question.now and each[2].piece.kind in question.kinds and each[2].era not in busy
+        if question.only is None or question.only.bytes == each[1]
         if question.tenant is None or each[2].owner is None or each[2].owner.tenant == question.tenant
         if each[2].era is None or on.tables.restricted(on.tables.eras[each[2].era].digest) is None
     )

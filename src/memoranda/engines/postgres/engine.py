@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, TypeVar
+from uuid import UUID
 
 from memoranda.engines.postgres import (
     batches,
@@ -154,10 +155,16 @@ class PostgresEngine(Store):
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def lease(
-        self, kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+        self,
+        kinds: Sequence[str],
+        worker: str,
+        at: datetime,
+        seconds: float,
+        tenant: str | None = None,
+        only: UUID | None = None,
     ) -> Job | None:
         await self.large_shelves.before_lease(kinds)
-        return await leases.lease(self, self._server, kinds, worker, at, seconds, tenant)
+        return await leases.lease(self, self._server, kinds, worker, at, seconds, tenant, only)
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
         return self._server.listener.when_due(wake)

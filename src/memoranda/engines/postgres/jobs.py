@@ -50,7 +50,15 @@ async def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
 
 
 async def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
-    rows = await on.all("jobs_in_state", state=question.state, limit=question.limit)
+    tenant, owner_kind, owner = (None, None, None) if question.owner is None else question.owner.parts
+    rows = await on.all(
+        "jobs_in_state",
+        state=question.state,
+        limit=question.limit,
+        tenant=tenant,
+        owner_kind=owner_kind,
+        owner=owner,
+    )
     return [_row(row) for row in rows]
 
 
@@ -61,8 +69,9 @@ async def _now(on: Session, question: u.Now) -> int:
 
 
 async def _due_kind(on: Session, question: u.DueKind) -> str | None:
+    only = None if question.only is None else question.only.bytes
     kind: str | None = await on.value(
-        "due_job", kinds=list(question.kinds), now=question.now, tenant=question.tenant
+        "due_job", kinds=list(question.kinds), now=question.now, tenant=question.tenant, only=only
     )
     return kind
 
@@ -70,8 +79,9 @@ async def _due_kind(on: Session, question: u.DueKind) -> str | None:
 async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
     """Return the longest due job, skipping those that another worker is leasing at this moment."""
     kinds, taken, now, tenant = list(question.kinds), list[int](), question.now, question.tenant
-    while (kind := await on.value("due_job", kinds=kinds, now=now, tenant=tenant)) is not None:
-        due = await on.one("take_due_job", kind=kind, now=now, taken=taken, tenant=tenant)
+    only = None if question.only is None else question.only.bytes
+    while (kind := await on.value("due_job", kinds=kinds, now=now, tenant=tenant, only=only)) is not None:
+        due = await on.one("take_due_job", kind=kind, now=now, taken=taken, tenant=tenant, only=only)
         if due is None:
             kinds.remove(kind)
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from asyncpg import LockNotAvailableError
 
@@ -23,18 +24,19 @@ async def lease(
     at: datetime,
     seconds: float,
     tenant: str | None,
+    only: UUID | None = None,
 ) -> Job | None:
     """Lease the longest due job; a job that cannot be leased now does not delay other jobs."""
-    due = await store.read(lambda: find_due(kinds, at, tenant), whole=True)
+    due = await store.read(lambda: find_due(kinds, at, tenant, only), whole=True)
     if due is None:
         return None
     others = [kind for kind in kinds if kind != EMBED]
     if due != EMBED:
-        return await store.write(lambda: lease_job(others, worker, at, seconds, tenant))
+        return await store.write(lambda: lease_job(others, worker, at, seconds, tenant, only))
     job = await _lease_alone(store, server, worker, at, seconds)
     if job is not None or not others:
         return job
-    return await lease(store, server, others, worker, at, seconds, tenant)
+    return await lease(store, server, others, worker, at, seconds, tenant, only)
 
 
 async def _lease_alone(store: Store, server: Server, worker: str, at: datetime, seconds: float) -> Job | None:

@@ -699,7 +699,7 @@ FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) A
 -- it walks along the index.
 -- name: due_job
 SELECT k.kind FROM unnest(:kinds::text[]) AS k (kind) CROSS JOIN LATERAL (
-    SELECT j.due, j.id FROM jobs AS j WHERE j.kind = k.kind AND j.due <= :now
+    SELECT j.due, j.id FROM jobs AS j WHERE j.kind = k.kind AND j.due <= :now AND (:only::bytea IS NULL OR j.id = :only)
         AND (:tenant::text IS NULL OR j.owner = 0 OR (SELECT 1 FROM owners AS w WHERE w.no = j.owner AND w.tenant = :tenant) = 1)
     AND (SELECT 1 FROM owners AS p JOIN restrictions AS x ON x.digest = p.digest WHERE p.no = j.owner) IS NULL
         AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
@@ -710,6 +710,7 @@ ORDER BY first.due, first.id LIMIT 1
 -- Skips jobs that another worker is leasing.
 -- name: take_due_job
 SELECT j.id, j.owner FROM jobs AS j WHERE j.kind = :kind AND j.due <= :now AND j.owner <> ALL(:taken::bigint[])
+    AND (:only::bytea IS NULL OR j.id = :only)
     AND (:tenant::text IS NULL OR j.owner = 0 OR (SELECT 1 FROM owners AS w WHERE w.no = j.owner AND w.tenant = :tenant) = 1)
     AND (SELECT 1 FROM owners AS p JOIN restrictions AS x ON x.digest = p.digest WHERE p.no = j.owner) IS NULL
     AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
@@ -768,6 +769,7 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
     o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state::text IS NULL OR j.state = :state::text)
+    AND (:owner::text IS NULL OR (o.tenant = :tenant AND o.kind = :owner_kind AND o.id = :owner AND o.erased_at IS NULL))
 ORDER BY j.run_at, j.id LIMIT :limit
 
 -- name: jobs_about

@@ -68,11 +68,15 @@ def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
 
 
 def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
-    return [_row(row) for row in on.all("jobs_in_state", state=question.state, limit=question.limit)]
+    tenant, owner_kind, owner = (None, None, None) if question.owner is None else question.owner.parts
+    given = {"tenant": tenant, "owner_kind": owner_kind, "owner": owner}
+    return [_row(row) for row in on.all("jobs_in_state", state=question.state, limit=question.limit, **given)]
 
 
 def _due(on: Session, question: u.DueKind | u.DueJob) -> Row | None:
-    return on.one("due_job", kinds=json.dumps(question.kinds), now=question.now, tenant=question.tenant)
+    only = None if question.only is None else question.only.bytes
+    kinds = json.dumps(question.kinds)
+    return on.one("due_job", kinds=kinds, now=question.now, tenant=question.tenant, only=only)
 
 
 def _due_kind(on: Session, question: u.DueKind) -> str | None:

@@ -473,7 +473,7 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
 -- name: due_job
 SELECT id, kind FROM jobs WHERE id IN (
     SELECT (
-        SELECT j.id FROM jobs AS j WHERE j.kind = json_each.value AND j.due <= :now
+        SELECT j.id FROM jobs AS j WHERE j.kind = json_each.value AND j.due <= :now AND (:only IS NULL OR j.id = :only)
             AND (:tenant IS NULL OR j.owner = 0 OR EXISTS (SELECT 1 FROM owners AS o WHERE o.no = j.owner AND o.tenant = :tenant))
             AND NOT EXISTS (SELECT 1 FROM owners AS p CROSS JOIN restrictions AS x WHERE p.no = j.owner AND x.digest = p.digest)
             AND NOT EXISTS (
@@ -518,6 +518,7 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
     o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state IS NULL OR j.state = :state)
+    AND (:owner IS NULL OR (o.tenant = :tenant AND o.kind = :owner_kind AND o.id = :owner AND o.erased_at IS NULL))
 ORDER BY j.run_at, j.id LIMIT :limit
 
 -- name: jobs_about

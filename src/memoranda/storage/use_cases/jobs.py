@@ -59,18 +59,25 @@ def put_job(draft: JobDraft, at: datetime) -> Deciding[None]:
     yield PutJob(None, draft, at)
 
 
-def find_due(kinds: Sequence[str], at: datetime, tenant: str | None = None) -> Deciding[str | None]:
+def find_due(
+    kinds: Sequence[str], at: datetime, tenant: str | None = None, only: UUID | None = None
+) -> Deciding[str | None]:
     """Return the kind of the longest due job, or None; workers ask this first, so that an idle one writes nothing."""
     now = yield from ask(Now(at))
-    return (yield from ask(DueKind(tuple(kinds), now, tenant)))
+    return (yield from ask(DueKind(tuple(kinds), now, tenant, only)))
 
 
 def lease_job(
-    kinds: Sequence[str], worker: str, at: datetime, seconds: float, tenant: str | None = None
+    kinds: Sequence[str],
+    worker: str,
+    at: datetime,
+    seconds: float,
+    tenant: str | None = None,
+    only: UUID | None = None,
 ) -> Deciding[Job | None]:
-    """Lease the longest due job to one worker."""
+    """Lease the longest due job to one worker, or ``only`` one job if it is due."""
     now = yield from ask(Now(at))
-    row = yield from ask(DueJob(tuple(kinds), now, tenant))
+    row = yield from ask(DueJob(tuple(kinds), now, tenant, only))
     if row is None:
         return None
     job = row.piece
@@ -160,9 +167,9 @@ def keep_answer(job: Job, text: str | None, records: Sequence[UUID], spent: Spen
     return True
 
 
-def list_jobs(state: JobState | None, limit: int) -> Deciding[list[Job]]:
-    """Return the jobs in a state, or all jobs."""
-    rows = yield from ask(JobsIn(None if state is None else state.value, limit))
+def list_jobs(state: JobState | None, limit: int, owner: Owner | None) -> Deciding[list[Job]]:
+    """Return the jobs in a state, or all jobs; of one owner or of all."""
+    rows = yield from ask(JobsIn(None if state is None else state.value, limit, owner))
     return [job_of(row) for row in rows]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AnyMessage
@@ -10,12 +9,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph, add_messages
 from langgraph.runtime import Runtime
 
-from memoranda import ThreadHandle
-from memory_service.books import open_book, record, thread_of
+from memory_service.books import record, thread_of
 from memory_service.configuration import Configuration
-
-#: Seconds that a run waits for a worker of another process that is forming the same thread.
-_LONGEST = 120
 
 
 class State(TypedDict, total=False):
@@ -36,29 +31,16 @@ async def form(state: State, config: RunnableConfig, runtime: Runtime[Configurat
     thread = await thread_of(chosen.user_id, state.get("thread_id") or config["configurable"]["thread_id"])
     if state.get("messages"):
         await record(thread, state["messages"])
-    before = {part.position for part in await thread.formed(limit=1000)}
-    await thread.form_now(schemas=chosen.schemas())
-    await _finished(thread)
-    parts = [part for part in await thread.formed(limit=1000) if part.position not in before]
+    formed = (await thread.form(schemas=chosen.schemas())).threads
+    for found in formed:
+        if found.state != "formed":
+            raise RuntimeError(f"the conversation is not formed yet: {found.because}")
+    parts = [part for found in formed for part in found]
     written = [item for part in parts for item in part.written]
     return {
         "written": await _items(chosen.user_id, written, runtime),
         "trace": [_trace(part) for part in parts],
     }
-
-
-async def _finished(thread: ThreadHandle) -> None:
-    """Wait until the thread is formed, by this process or another one; raise with the reason if it is not."""
-    book = await open_book()
-    async with asyncio.timeout(_LONGEST):
-        while True:
-            await book.drain()
-            found = await thread.scheduled()
-            if found is None:
-                return
-            if found.because:
-                raise RuntimeError(f"the conversation is not formed yet: {found.because}")
-            await asyncio.sleep(0.2)
 
 
 async def _items(user_id: str, written: list[Any], runtime: Runtime[Configuration]) -> list[dict[str, Any]]:

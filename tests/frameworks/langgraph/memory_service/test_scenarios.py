@@ -102,7 +102,7 @@ async def test_messages_within_the_pause_are_one_run_and_the_last_request_decide
     found = await thread.scheduled()
     assert found is not None and found.schemas == ("User", "Note")
     assert service.model.asked == []
-    await thread.form_now()
+    await thread.form(wait=False)
     assert await service.settle() == 1
     assert len(service.model.asked) == 1 and await service.values("User") == [{"user_name": "Robert"}]
 
