@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.model.beside.service_records import Appends
-from memoranda.model.changes import JobDraft, MarkFormed, SetThread
+from memoranda.model.changes import JobDraft, JobState, MarkFormed, SetThread
 from memoranda.model.query import Filter, Scan
 from memoranda.model.records import WHOLE, Audience, RecordType, View
 from memoranda.ports import Engine
@@ -72,10 +72,37 @@ class UnformedSuite(Suite):
         await engine.restrict(ANN, Appends.KEEP_UNREAD, pen.now)
         assert await unformed(pen, View(agent="b", groups=("ops",), at=before)) == ([], [])
 
+    async def test_one_job_is_leased_alone_if_it_is_due_and_its_owner_has_no_other_in_hand(
+        self, engine: Engine
+    ) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        threads = [await pen.open(), await pen.open(), await pen.open()]
+        for thread, delay in zip(threads, (0, 0, 600), strict=True):
+            await pen.write(SetThread(thread, {}), jobs=(form_job(thread, delay),))
+        theirs = await other.open()
+        await other.write(SetThread(theirs, {}), jobs=(form_job(theirs),))
+        own = {job.key: job.id for job in await engine.jobs(None, 10, ANN)}
+        assert own.keys() == {str(thread) for thread in threads}
+        assert [job.key for job in await engine.jobs(JobState.WAITING, 10, BEN)] == [str(theirs)]
+        assert len(await engine.jobs(None, 10)) == 4
 
-def form_job(thread: UUID) -> JobDraft:
+        async def lease(id: UUID, *kinds: str) -> str | None:
+            job = await engine.lease(kinds or ("form",), "one", pen.now, 60.0, None, id)
+            return None if job is None else job.key
+
+        first, second, late = (own[str(thread)] for thread in threads)
+        assert await lease(late) is None
+        assert await lease(second, "quiet") is None
+        assert await lease(second) == str(threads[1])
+        assert await lease(second) is None
+        assert await lease(first) is None
+        (job,) = await engine.jobs(None, 10, BEN)
+        assert await lease(job.id) == str(theirs)
+
+
+def form_job(thread: UUID, delay: float = 0) -> JobDraft:
     """Return the job that forms a thread."""
-    return JobDraft("form", str(thread), records=(thread,))
+    return JobDraft("form", str(thread), records=(thread,), delay=delay)
 
 
 async def unformed(pen: Pen, view: View | None = None, **conditions: Any) -> tuple[list[UUID], list[UUID]]:
