@@ -40,8 +40,10 @@ async def nothing_seen(
     waits = what_waits((await book.list(party, types="memory", limit=1, **who)).waiting, party)
     seen = await book.count(party, types=types, **who)
     there = await book.count(party, types=types, view="owner")
-    if not seen:
-        told = waits or ("this view sees no such records" if there else "there are no such records")
+    if waits and not (seen and searched):
+        told = waits
+    elif not seen:
+        told = "this view sees no such records" if there else "there are no such records"
     else:
         told = f"no match among {counted(seen, 'record')} of this view"
         if searched and book.no_vectors_because:
