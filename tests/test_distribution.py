@@ -163,7 +163,7 @@ asyncio.run(main())
 @pytest.mark.parametrize(
     ("page", "agent", "word"),
     [
-        ("README", "helper", "New York"),
+        ("README", "helper", "Boston"),
         ("quick-start", "helper", "Prefers tea"),
         ("pydantic-ai", "coach", "walnuts"),
     ],

@@ -35,7 +35,13 @@ def test_of_a_person_who_was_erased_the_erasure_and_the_restriction_are_told(tmp
     shell.run("restrict", "ann")
     shell.run("forget", "ann", "--everything", "--as-owner", "--yes")
     lines = [json.loads(line) for line in shell.run("export", "ann", "--everything").splitlines()]
-    assert [line.get("what", line["line"]) for line in lines] == ["head", "restriction", "erasure", "last"]
+    assert [line.get("what", line["line"]) for line in lines] == [
+        "head",
+        "restriction",
+        "restricting",
+        "erasure",
+        "last",
+    ]
 
 
 def test_it_needs_an_owner(tmp_path: Path) -> None:

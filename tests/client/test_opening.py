@@ -35,12 +35,12 @@ async def test_everything_about_a_person_comes_over_the_network_as_it_is(own_boo
     await own_book.restrict("ann")
     async with served(own_book) as address, memoranda.open(address) as book:
         told = [line async for line in own_book.export("ann", everything=True)]
-        assert sum('"line": "about"' in line for line in told) == 2
+        assert sum('"line": "about"' in line for line in told) == 3
         assert [line async for line in book.export("ann", everything=True)] == told
         with pytest.raises(InvalidInput, match="everything: name the owner"):
             [line async for line in book.export(everything=True)]
         async with memoranda.open("memory://") as other, served(other) as where, memoranda.open(where) as new:
-            assert (await new.import_(told)).ignored == {"about": 2}
+            assert (await new.import_(told)).ignored == {"about": 3}
 
 
 def test_a_program_without_an_event_loop_moves_in_the_same_way(tmp_path):

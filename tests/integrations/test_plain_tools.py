@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pydantic_ai import Agent
@@ -148,8 +149,11 @@ async def test_a_model_reaches_no_other_owner(book: memoranda.Book) -> None:
         ("forget", {"key": str(secret)}),
     ):
         assert "Ben" not in (await run(book, name, arguments)).text
+    unknown = str(uuid4())
+    said = (await run(book, "remember", {"content": "x", "replaces": unknown})).text.replace(unknown, "ID")
     replaced = await run(book, "remember", {"content": "x", "replaces": str(secret)})
-    assert replaced.failed and (await book.get("ben", secret, agent="coach")).version == 1
+    assert replaced.text.replace(str(secret), "ID") == said and "No memory has the id" in said
+    assert (await book.get("ben", secret, agent="coach")).version == 1
 
 
 async def test_a_book_that_is_down_fails_the_call_and_not_the_program(

@@ -55,6 +55,6 @@ async def test_printing_changes_neither_equality_nor_json(book: memoranda.Book) 
     receipt = await book.remember("ana", "Likes tea")
     assert receipt == replace(receipt) and receipt != replace(receipt, position=9)
     page = await book.list("ana")
-    assert set(json_value(page)) == {"records", "cursor"}
+    assert set(json_value(page)) == {"records", "cursor", "waiting"}
     assert page == replace(page) and page[0] == page[0].model_copy()
     assert json_value(page)["records"][0]["content"] == "Likes tea"
