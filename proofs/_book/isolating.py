@@ -128,7 +128,16 @@ _OTHERS_VECTORS = [
 
 _ENDED = "an era that ended keeps no name by which it could be found"
 _RENAMED = "only what names the owner is touched"
+_WAITING = (
+    "it chooses among the messages of one shelf, which another condition names; conformance tests what waits"
+)
 COVERED: dict[str, Covered] = {
+    **{
+        f"scan_unformed_{way}: {part}": Covered(_WAITING, f"scan_unformed_{way}: r.shelf = :shelf")
+        for way in ("up", "down")
+        for part in ("s.no = :shelf", "j.owner = s.owner", "j.kind = 'form'", "r.thread = t.id")
+    },
+    "jobs_in_state: o.erased_at IS NULL": Covered(_ENDED, "end_era: the name stays"),
     "owner: erased_at IS NULL": Covered(_ENDED, "end_era: the name stays"),
     "owners_of_tenant: erased_at IS NULL": Covered(_ENDED, "end_era: the name stays"),
     "visible_shelves: o.erased_at IS NULL": Covered(

@@ -100,6 +100,10 @@ async def at_the_wall(s: Session) -> None:
     found = [record.id for record in (await engine.scan(party, view, pinned, None, 50)).records]
     found += await engine.most_used(party, view, Filter(types=memories), 50)
     found += [record.id for record in await engine.newest(party, view, Filter(), 50)]
+    waiting = Filter(types=frozenset({RecordType.MESSAGE}), unformed=True, newest_first=s.rng.random() < 0.5)
+    found += [record.id for record in (await engine.scan(party, view, waiting, None, 50)).records]
+    if others := [job.owner for job in await engine.jobs(None, 1000, party) if job.owner != party]:
+        raise Leak(f"{party.parts} is told of jobs of {others}")
     kinds = await engine.kinds(party, view, Filter())
     if sum(kinds.values()) != await engine.count(party, view, Filter(types=PASSAGE_TYPES)):
         raise Leak(f"{party.parts} as {view} is told of kinds of passages that it does not see: {kinds}")
