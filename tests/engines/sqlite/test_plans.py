@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from typing import TYPE_CHECKING
 
 import pytest
 
-from memoranda.engines.sqlite.file.connections import sql, statements
+from memoranda.engines.sqlite.file.connections import Connector, sql, statements
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.reads import DIALECT
 from memoranda.model.query import Filter
 from memoranda.model.values import EARLIEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Statements that read a whole table on purpose: upkeep, or tables that stay small.
 WHOLE_TABLES = {
@@ -36,11 +40,15 @@ WHOLE_TABLES = {
 
 
 @pytest.fixture(scope="module")
-def book() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    path = tmp_path_factory.mktemp("plans") / "book.db"
+    path.touch()
+    # The product's own connections: statements may call its functions.
+    connection = Connector(path, "OFF", 1.0, sqlite3.connect).writing()
     for step in book_migrations().after(0):
         connection.executescript(step.sql)
-    return connection
+    yield connection
+    connection.close()
 
 
 def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
