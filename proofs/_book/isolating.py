@@ -269,7 +269,9 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     labours.jobs: ("due_job", "one_job", "save_job", "delete_job:", "jobs_in_state", "keep_with_job"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
     recalls.recall: ("passages_since",),
-    recalls.at_the_wall: ("scan_pinned", "most_used", "newest_passages", "count_kinds"),
+    recalls.at_the_wall: (
+        *("scan_pinned", "scan_unformed", "most_used", "newest_passages", "count_kinds", "jobs_in_state"),
+    ),
     recalls.recall_filtered: ("recall.",),
     recalls.vectors_again: ("renew_vector",),
     recalls.recall_what_moved: ("gone_since",),

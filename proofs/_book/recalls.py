@@ -100,8 +100,9 @@ async def at_the_wall(s: Session) -> None:
     found = [record.id for record in (await engine.scan(party, view, pinned, None, 50)).records]
     found += await engine.most_used(party, view, Filter(types=memories), 50)
     found += [record.id for record in await engine.newest(party, view, Filter(), 50)]
-    waiting = Filter(types=frozenset({RecordType.MESSAGE}), unformed=True, newest_first=s.rng.random() < 0.5)
-    found += [record.id for record in (await engine.scan(party, view, waiting, None, 50)).records]
+    for newest_first in (False, True):
+        waiting = Filter(types=frozenset({RecordType.MESSAGE}), unformed=True, newest_first=newest_first)
+        found += [record.id for record in (await engine.scan(party, view, waiting, None, 50)).records]
     if others := [job.owner for job in await engine.jobs(None, 1000, party) if job.owner != party]:
         raise Leak(f"{party.parts} is told of jobs of {others}")
     kinds = await engine.kinds(party, view, Filter())

@@ -116,7 +116,11 @@ class Builder:
             *(c.Remember(memory, audience=memory.audience) for memory in (*memories, derived)),
             c.CloseThread(threads[1].id, ThreadStatus.COMPLETED, episode=self._episode(party)),
             *self._patches(party),
-            jobs=(self._job(party, memories[0].id),),
+            jobs=(
+                self._job(party, memories[0].id),
+                # What these threads hold waits to be formed; nobody forms it here.
+                *(JobDraft("form", str(thread.id), {}, (thread.id,)) for thread in (threads[0], threads[2])),
+            ),
         )
         # A version that fewer may read than the one that stands.
         for tags in ((self._mint(NUMBER_OF[party], 1),), ("plain",)):
