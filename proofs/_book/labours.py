@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 
 from memoranda.errors import LimitReached, MemorandaError
 from memoranda.model import changes as c
-from memoranda.model.changes import Job, JobDraft
+from memoranda.model.changes import Job, JobDraft, JobState
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
 from memoranda.model.records import EVERYONE, WHOLE, OwnerKind
@@ -23,7 +23,11 @@ async def jobs(s: Session) -> None:
     for _ in range(2):
         await _put_job(s)
     worker = f"worker {s.rng.randrange(3)}"
-    first = await engine.lease(["derive"], worker, s.clock(), 1e6)
+    due = [job.id for job in await engine.jobs(JobState.WAITING, 200) if job.kind == "derive"]
+    wanted = s.rng.choice(due) if due and s.rng.random() < 0.5 else None
+    first = await engine.lease(["derive"], worker, s.clock(), 1e6, only=wanted)
+    if first is not None and wanted not in {None, first.id}:
+        raise Leak(f"a worker asked for the job {wanted} and was given {first.id}")
     second = await engine.lease(["derive"], worker, s.clock(), 1e6)
     for job in (first, second):
         if job is not None:
