@@ -89,7 +89,7 @@ async def ask_all(mode: str, *, held: bool) -> list[Asked]:
                             ],
                             np.array([turn_of[str(hit.id)] in gold for hit in hits]),
                             np.array([hit.confidence for hit in hits]),
-                            (seen[-1].words is not None, seen[-1].cosines is not None),
+                            (seen[-1].words is not None, seen[-1].ahead is not None),
                         )
                     )
     return asked

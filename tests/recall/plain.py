@@ -15,9 +15,9 @@ from memoranda.model.vectors import pack_vector, unpack_vectors
 from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.matches import Match
+from memoranda.recall.scoring.ranking import COEFFICIENTS, Term
 from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Mode, SearchQuestion, search
-from memoranda.recall.scoring.signals import COEFFICIENTS, Signal
 from memoranda.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()
@@ -96,7 +96,7 @@ def numbers(found: Sequence[Match]) -> list[int]:
 
 
 def score_of(found: Match, scorer: Scorer) -> float:
-    return next(one.score for one in found.scorer_scores if one.scorer is scorer)
+    return next(one.score for one in found.scorer_scores(1.0) if one.scorer is scorer)
 
 
 # ── The plain reading ─────────────────────────────────────────────────────────────────────────────────────
@@ -118,12 +118,8 @@ def plain(
                 scores[id][scorer] = score
     if vector is not None:
         cosines = {row.id: _cosine(row, vector) for row in rows}
-        with_vector = {row.id for row in rows if row.vector is not None}
-        for id, beside in near.items():
-            lent = {other: share for other, share in beside.items() if other in with_vector}
-            together = sum(cosines[other] * share for other, share in lent.items())
+        for id in near:
             scores[id][Scorer.MEANING] = cosines[id]
-            scores[id][Scorer.MEANING_NEAR] = together / sum(lent.values()) if lent else 0.0
     return scores
 
 
@@ -133,55 +129,70 @@ def together(
     vector: NDArray[np.float32] | None,
     only: PassageFilter,
 ) -> dict[bytes, float]:
-    """The one score of every passage that is admitted: each scorer as a part of its best, as heavy as it is sure."""
-    scores = {id: of for id, of in plain(rows, question, vector).items() if admits(only, _row(rows, id))}
+    """The score of every passage that is admitted."""
+    every = terms(rows, question, vector)
+    return {id: sum(of.values()) for id, of in every.items() if admits(only, _row(rows, id))}
+
+
+def terms(
+    rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
+) -> dict[bytes, dict[Term, float]]:
+    """The terms of every passage's score; what one needs of the others is taken from all passages."""
+    scores = plain(rows, question, vector)
     if not scores:
         return {}
-    scores = {id: {scorer: _near(scorer, score) for scorer, score in of.items()} for id, of in scores.items()}
-    tops = {scorer: max(of[scorer] for of in scores.values()) for scorer in next(iter(scores.values()))}
-    words = meaning = 0.0
+    found: dict[bytes, dict[Term, float]] = {id: {} for id in scores}
     if question:
-        counts = [_counts(row) for row in rows]
-        most = sum(2.2 * _rarity(counts, group) for group in question)
-        words = min(1.0, tops[Scorer.WORDS_NEAR] / most) ** 0.5
+        group = len({json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}) >= 4
+        spread = _spread([of[Scorer.WORDS] for of in scores.values()])
+        for id, of in scores.items():
+            words = (0.25 * of[Scorer.WORDS] + 0.75 * of[Scorer.WORDS_NEAR]) * (0.5 if group else 1)
+            found[id][Term.WORDS] = COEFFICIENTS[Term.WORDS] * words / spread if spread else 0.0
     if vector is not None:
-        cosines = [_cosine(row, vector) for row in rows if row.vector is not None]
-        best = tops[Scorer.MEANING]
+        near = {id: of[Scorer.MEANING] if of[Scorer.MEANING] > ROUNDING else 0.0 for id, of in scores.items()}
+        best = max(near.values(), default=0.0)
+        cosines = [scores[row.id][Scorer.MEANING] for row in rows if row.vector is not None]
         average = sum(cosines) / len(cosines) if cosines else 0.0
-        meaning = 1.1 * min(1.0, max(0.05, (best - average) / best)) ** 1.5 if best > 0 else 0.0
-    whole = words + meaning
-    weights = {Scorer.WORDS: 0.25 * words, Scorer.WORDS_NEAR: 0.75 * words}
-    weights |= {Scorer.MEANING: 0.4 * meaning, Scorer.MEANING_NEAR: 0.6 * meaning}
-    blended = {
-        id: sum(
-            weights[scorer] / whole * of[scorer] / tops[scorer]
-            for scorer in of
-            if tops[scorer] > 0 and whole > 0
-        )
-        for id, of in scores.items()
-    }
-    named = {
-        id: score + 0.2 * (score > 0 and _speaks(_row(rows, id), question)) for id, score in blended.items()
-    }
-    return {id: _with_signals(rows, _row(rows, id), score) for id, score in named.items()}
+        apart = min(1.0, max(0.2, (best - average) / best / 0.6)) if best else 0.0
+        for id, score in near.items():
+            found[id][Term.MEANING] = COEFFICIENTS[Term.MEANING] * apart**2 * score / best if best else 0.0
+    own = {id: sum(of.values()) for id, of in found.items()}
+    for row in rows:
+        if own[row.id] > 0:
+            beside = max(own[other.id] for other in rows if other is row or _together(row, other))
+            found[row.id][Term.CONVERSATION] = COEFFICIENTS[Term.CONVERSATION] * beside
+            found[row.id] |= _of_voices(rows, row, question)
+    return found
 
 
-def _with_signals(rows: Sequence[PassageRow], row: PassageRow, score: float) -> float:
-    """Raise what is not others' words in a talk with an assistant, and lower short messages in a talk of several."""
+def _spread(own: Sequence[float]) -> float:
+    """The standard deviation, of scores rounded to 1/1024; at least a quarter of the root mean square."""
+    numbers = [round(1024 * one) / 1024 for one in own]
+    mean = sum(numbers) / len(numbers)
+    squares = sum(one * one for one in numbers) / len(numbers)
+    return max(math.sqrt(max(0.0, squares - mean * mean)), math.sqrt(squares) / 4)
+
+
+def _together(row: PassageRow, other: PassageRow) -> bool:
+    """True if both are messages of one thread."""
+    return row.type == other.type == "message" and row.thread is not None and row.thread == other.thread
+
+
+def _of_voices(
+    rows: Sequence[PassageRow], row: PassageRow, question: Sequence[TermGroup]
+) -> dict[Term, float]:
+    """The terms that depend on who speaks."""
     roles = {str(one.kind) for one in rows if one.type == "message"}
     names = {json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}
-    in_thread = row.type == "message" and row.thread is not None
-    raised = score
+    found = {Term.SPEAKER: COEFFICIENTS[Term.SPEAKER]} if _speaks(row, question) else {}
     if not names and {"user", "assistant"} <= roles and (row.type != "message" or row.kind == "user"):
-        raised += COEFFICIENTS[Signal.OWN_WORDS] * score
-    if in_thread and (len(roles) > 1 or len(names) > 1):
-        raised -= COEFFICIENTS[Signal.SHORT] * (1 - min(sum(_counts(row).values()), 6) / 6)
-    return max(raised, 0.05 * score) if score > 0 else score
-
-
-def _near(scorer: Scorer, score: float) -> float:
-    """Return a score; 0 if it is negative or due to rounding."""
-    return score if score > (ROUNDING if scorer in (Scorer.MEANING, Scorer.MEANING_NEAR) else 0) else 0.0
+        found[Term.USER] = COEFFICIENTS[Term.USER]
+    if names:
+        said = row.type == "message" and row.thread is not None
+        found[Term.LENGTH] = COEFFICIENTS[Term.LENGTH] * math.log1p(
+            min(sum(_counts(row).values()), 40) if said else 10
+        )
+    return found
 
 
 def _speaks(row: PassageRow, question: Sequence[TermGroup]) -> bool:

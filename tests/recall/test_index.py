@@ -32,6 +32,7 @@ from tests.recall.plain import (
     plain,
     score_of,
     shelf_of,
+    terms,
     together,
     unit,
     words,
@@ -308,10 +309,12 @@ def test_after_any_changes_it_answers_as_if_built_anew_and_as_the_books_say(
     assert found == search(anew, asked, limit=limit, only=only)
 
     every = list(rows.values())
-    said = plain(every, question, vector)
+    said, parts = plain(every, question, vector), terms(every, question, vector)
     for one in found:
-        held = {scorer: score for scorer, score, _, _ in one.scorer_scores}
+        held = {scorer: score for scorer, score, _, _ in one.scorer_scores(1.0)}
         assert held == pytest.approx({scorer: said[one.id][Scorer(scorer)] for scorer in held}, abs=1e-4)
+        of_terms = {term: amount for term, amount in parts[one.id].items() if amount}
+        assert dict(one.terms(1.0)) == pytest.approx(of_terms, abs=1e-3)
     scores = together(every, question, vector, only)
     assert {one.id: one.score for one in found} == pytest.approx(
         {one.id: scores[one.id] for one in found}, abs=1e-3

@@ -12,6 +12,7 @@ from memoranda.errors import Corrupt
 from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring import search as searching
+from memoranda.recall.scoring.ranking import Term
 from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from tests.recall.plain import (
@@ -87,7 +88,7 @@ def test_meaning_finds_what_shares_no_word() -> None:
     (first, *_) = find(index, "drizzle", vector=unit(0.1, 1, 0))
     assert numbers([first]) == [2]
     assert score_of(first, Scorer.MEANING) == pytest.approx(0.995, abs=1e-3)
-    assert [scorer.scorer for scorer in first.scorer_scores] == [Scorer.MEANING, Scorer.MEANING_NEAR]
+    assert [scorer.scorer for scorer in first.scorer_scores(1.0)] == [Scorer.MEANING]
     assert find(index, "drizzle", vector=unit(0.1, 1, 0), mode=Mode.WORDS) == []
 
 
@@ -110,9 +111,11 @@ def test_every_scorer_says_score_rank_and_weight() -> None:
     found = find(index, "tea", vector=unit(0, 1))
     assert numbers(found) == [5, 4, 3, 2, 1]
     for place, one in enumerate(found, start=1):
-        assert [scorer.rank for scorer in one.scorer_scores] == [place] * 4
-        assert sum(scorer.weight for scorer in one.scorer_scores) == pytest.approx(1)
-    assert found[0].score == pytest.approx(1)
+        assert [scorer.rank for scorer in one.scorer_scores(1.0)] == [place] * 3
+        parts = sum(scorer.weight * scorer.score for scorer in one.scorer_scores(1.0))
+        assert dict(one.terms(1.0))["words"] + dict(one.terms(1.0))["meaning"] == pytest.approx(
+            parts, abs=1e-4
+        )
 
 
 def test_the_newest_come_first_where_only_that_is_asked() -> None:
@@ -120,33 +123,7 @@ def test_the_newest_come_first_where_only_that_is_asked() -> None:
     assert numbers(find(index, "anything", mode=Mode.RECENT, limit=4)) == [8, 9, 6, 7]
 
 
-# ── The blend ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def weights_of(index: ShelfIndex, question: str, vector: np.ndarray) -> tuple[float, float]:
-    scorers = {one.scorer: one.weight for one in find(index, question, vector=vector)[0].scorer_scores}
-    return scorers[Scorer.WORDS] + scorers[Scorer.WORDS_NEAR], scorers[Scorer.MEANING] + scorers[
-        Scorer.MEANING_NEAR
-    ]
-
-
-def test_words_count_more_the_more_of_the_question_they_cover() -> None:
-    index = shelf_of(
-        passage(1, "tea milk sugar", vector=unit(3, 1)),
-        *(passage(number, f"w{number} x{number}", vector=unit(1, 3)) for number in range(2, 30)),
-    )
-    all_of_it, _ = weights_of(index, "tea milk sugar", unit(1, 0))
-    one_of_it, _ = weights_of(index, "tea snow wind storm", unit(1, 0))
-    assert all_of_it > one_of_it > 0
-
-
-def test_meaning_counts_little_where_all_passages_are_alike_to_the_model() -> None:
-    alike = shelf_of(*(passage(number, f"w{number}", vector=unit(9, number / 30)) for number in range(30)))
-    apart = shelf_of(
-        passage(0, "w0", vector=unit(1, 0)),
-        *(passage(number, f"w{number}", vector=unit(number / 90, 1)) for number in range(1, 30)),
-    )
-    assert weights_of(alike, "w0", unit(1, 0))[1] < 0.1 < weights_of(apart, "w0", unit(1, 0))[1]
+# ── Together ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_what_holds_the_word_is_found_however_far_its_neighbours_are_from_the_question() -> None:
@@ -192,9 +169,10 @@ def test_who_is_named_in_the_question_is_heard_first() -> None:
     )
     found = find(index, "ana tea")
     assert numbers(found)[0] == 2
-    assert [one.named for one in found] == [True, False, False]
-    assert not any(one.named for one in find(index, "tea"))
-    assert not any(one.named for one in find(index, "roth tea"))
+    named = [Term.SPEAKER in dict(one.terms(1.0)) for one in found]
+    assert named == [True, False, False]
+    for question in ("tea", "roth tea"):
+        assert not any(Term.SPEAKER in dict(one.terms(1.0)) for one in find(index, question))
 
 
 def test_a_time_that_is_named_counts_like_a_word() -> None:

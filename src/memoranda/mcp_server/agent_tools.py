@@ -48,6 +48,8 @@ class Found(TypedDict):
     when: str
     #: The chance that it answers, from 0 to 1; None if nothing was asked.
     confidence: float | None
+    #: What its score of about 1 or less consists of.
+    terms: str
 
 
 class Recalled(TypedDict):
@@ -189,6 +191,7 @@ class AgentTools:
             "kind": kind_of(record),
             "when": f"{when:%Y-%m-%d}",
             "confidence": None if hit.confidence is None else round(hit.confidence, 2),
+            "terms": ", ".join(f"{term} {amount:.2f}" for term, amount in hit.terms),
         }
 
 

@@ -155,14 +155,13 @@ class Why:
 class ScorerScore(NamedTuple):
     """The score of a passage by one scorer."""
 
-    #: ``words``, ``words_near``, ``meaning`` or ``meaning_near``: of the passage alone, or together with its
-    #: neighbours in the thread.
+    #: ``words``, ``words_near`` (together with its neighbours in the thread) or ``meaning``.
     scorer: str
-    #: BM25, or the cosine; with neighbours, BM25 over their words too, or the mean of their cosines.
+    #: BM25, or the cosine.
     score: float
     #: Among what was looked at closely: everything, in a shelf that is not large.
     rank: int
-    #: Its weight in the total score. A passage that is the best for every scorer has a total of 1.
+    #: How much the terms of a hit rise for each 1 of this score.
     weight: float
 
 
@@ -197,8 +196,6 @@ class Hit:
     words: tuple[tuple[str, float], ...] = ()
     #: Its score by each scorer; none if only its time or its use counted.
     scores: tuple[ScorerScore, ...] = ()
-    #: True if the question names the speaker of this passage.
-    names_speaker: bool = False
     #: Of a memory: its strength when found, which raised its score, and how often it was used.
     strength: float | None = None
     uses: int = 0
@@ -207,8 +204,8 @@ class Hit:
     #: Its first few sources, quoted, as far as the view may see them.
     sources: tuple[Source, ...] = ()
     conditions: Mapping[str, Any] = field(default_factory=dict)
-    #: The name and the amount of each signal.
-    signals: tuple[tuple[str, float], ...] = ()
+    #: What its score consists of: the name and the amount of each term. They add up to the score.
+    terms: tuple[tuple[str, float], ...] = ()
     #: The same for words of which it holds only a near word.
     near_words: tuple[tuple[str, float], ...] = ()
     #: The chance that it answers the question, from 0 to 1; None where the question was ignored.
@@ -277,6 +274,8 @@ class MissingHit:
     rank: int | None = None
     score: float | None = None
     scores: tuple[ScorerScore, ...] = ()
+    #: What that score consists of, as in ``Hit.terms``.
+    terms: tuple[tuple[str, float], ...] = ()
 
 
 class Hits(list[Hit]):

@@ -12,12 +12,15 @@ from memoranda.model.memories import Memory
 from memoranda.model.query import Hit, MissingHit, WhyMissing
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.recall.arrays.columns import PassageFilter
+from memoranda.recall.hits import whole_of
 from memoranda.recall.request import SearchRequest
 from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.matches import Match
 from memoranda.recall.scoring.search import Mode
 
 _NOTHING = PassageFilter()
+#: The least difference of a term that is told.
+_VISIBLE = 0.001
 #: The public names of conditions that have another name in an index.
 _CALLED = {
     "threads": "thread",
@@ -99,8 +102,8 @@ def _missing_hit(
             return MissingHit(id, WhyMissing.OUTRANKED, f"others are newer: its rank is {rank}", rank)
         if asked.at_least is not None and (found.confidence or 0.0) < asked.at_least:
             why = f"its confidence {found.confidence or 0.0:.2f} is below at_least {asked.at_least:g}"
-            return MissingHit(id, WhyMissing.UNSURE, why, rank, found.score, found.scorer_scores)
-        return _outranked(id, rank, found, hits)
+            return _missing_match(id, WhyMissing.UNSURE, why, every)
+        return _outranked(id, hits, every)
     if record is None:
         return _unknown(id)
     if record.type not in PASSAGE_TYPES:
@@ -115,15 +118,40 @@ def _missing_hit(
     return MissingHit(id, WhyMissing.NO_MATCH, _unlike(asked))
 
 
-def _outranked(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> MissingHit:
+def _missing_match(
+    id: UUID, because: WhyMissing, why: str, every: Mapping[UUID, tuple[int, Match]]
+) -> MissingHit:
+    """Return the explanation for a match, with its score and its terms on the scale of the hits."""
+    rank, found = every[id]
+    whole = whole_of(match for _, match in every.values())
+    return MissingHit(
+        id, because, why, rank, found.score / whole, found.scorer_scores(whole), found.terms(whole)
+    )
+
+
+def _outranked(id: UUID, hits: Sequence[Hit], every: Mapping[UUID, tuple[int, Match]]) -> MissingHit:
     for hit in hits:
         for other in hit.folded:
             if other.record.id == id:
                 why = f"it is folded into the hit {hit.id}: {other.because.value}"
-                return MissingHit(id, WhyMissing.FOLDED, why, rank, other.score, found.scorer_scores)
-    least = f"; the last hit's score is {hits[-1].score:.3f}" if hits else ""
-    why = f"others match better: its rank is {rank} and its score {found.score:.3f}{least}"
-    return MissingHit(id, WhyMissing.OUTRANKED, why, rank, found.score, found.scorer_scores)
+                return _missing_match(id, WhyMissing.FOLDED, why, every)
+    missing = _missing_match(id, WhyMissing.OUTRANKED, "", every)
+    why = f"others match better: its rank is {missing.rank} and its score {missing.score:.3f}"
+    if hits:
+        why += f"; the last hit's score is {hits[-1].score:.3f}{_compared(missing, hits[-1])}"
+    return replace(missing, reason=why)
+
+
+def _compared(missing: MissingHit, hit: Hit) -> str:
+    """Say which terms make the difference to a hit, the largest first."""
+    mine, others = dict(missing.terms), dict(hit.terms)
+    more = {name: others.get(name, 0.0) - mine.get(name, 0.0) for name in others | mine}
+    told = [
+        f"{name} {abs(amount):.3f} {'more' if amount > 0 else 'less'}"
+        for name, amount in sorted(more.items(), key=lambda one: -abs(one[1]))
+        if abs(amount) >= _VISIBLE
+    ]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _unlike(asked: SearchRequest) -> str:

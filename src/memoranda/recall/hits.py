@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ _END = re.compile(r"(?<=\w)[.!…]+$")
 
 
 class RankedPassage(NamedTuple):
-    """A match with its record and its final score."""
+    """A match with its record and its final score: the best match has 1, and more by its strength."""
 
     record: Record
     found: Match
@@ -133,16 +133,27 @@ class FoundRecords:
     uses: Mapping[UUID, Use] = field(default_factory=dict)
     grounds: Mapping[UUID, Record] = field(default_factory=dict)
 
+    @property
+    def whole(self) -> float:
+        """The best score of all matches."""
+        return whole_of(match for _, match in self.found)
+
+
+def whole_of(found: Iterable[Match]) -> float:
+    """Return the best score of these matches, which is shown as 1."""
+    return max((match.score for match in found), default=0.0) or 1.0
+
 
 def ranked(read: FoundRecords, now: datetime, *, pinned_first: bool) -> list[RankedPassage]:
     """Return the matches that have a record, best first; the strength of a memory is taken at the full hour."""
     hour = now.replace(minute=0, second=0, microsecond=0)
+    whole = read.whole
     passages = []
     for id, found in read.found:
         record = read.records.get(id)
         if record is not None:
             strength = _strength(record, read.uses, hour)
-            score = found.score if strength is None else found.score * (1 + STRENGTH * strength)
+            score = found.score / whole * (1 + STRENGTH * (strength or 0.0))
             passages.append(RankedPassage(record, found, score, strength))
     if pinned_first:
         passages.sort(key=lambda one: (not getattr(one.record, "pinned", False), -one.score))
@@ -156,6 +167,7 @@ def hits_of(
 ) -> tuple[Hit, ...]:
     """Fold the passages and return at most ``limit`` hits, each with all its reasons."""
     hits: list[Hit] = []
+    whole = read.whole
     for one, others in folded(passages):
         if len(hits) == limit:
             break
@@ -166,8 +178,7 @@ def hits_of(
                 one.score,
                 len(hits) + 1,
                 found.words,
-                found.scorer_scores,
-                found.named,
+                found.scorer_scores(whole),
                 one.strength,
                 0 if one.strength is None else read.uses.get(record.id, UNUSED).count,
                 others,
@@ -179,13 +190,19 @@ def hits_of(
                     ]
                 ),
                 conditions,
-                found.signals,
+                terms_of(found, whole, one.strength),
                 found.near_words,
                 found.confidence,
                 find_excerpt,
             )
         )
     return tuple(hits)
+
+
+def terms_of(found: Match, whole: float, strength: float | None) -> tuple[tuple[str, float], ...]:
+    """Return the terms of a hit's score, with what its strength adds."""
+    more = STRENGTH * (strength or 0.0) * found.score / whole
+    return (*found.terms(whole), ("strength", more)) if more else found.terms(whole)
 
 
 def sure(hits: Sequence[Hit], least: float | None) -> tuple[Hit, ...]:

@@ -20,9 +20,17 @@ from memoranda.recall.arrays.cosines import Vectors
 from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment, build
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.request import SearchRequest
-from memoranda.recall.scoring.fields import NEAR, Field, Voices, length_penalty, with_near
+from memoranda.recall.scoring.deviations import expected_deviation
+from memoranda.recall.scoring.fields import (
+    K1,
+    NEAR,
+    Field,
+    length_penalty,
+    with_near,
+)
 from memoranda.recall.scoring.scorers import counted as words_counted
 from memoranda.recall.scoring.search import Mode, SearchQuestion
+from memoranda.recall.scoring.speakers import Line, Voices
 
 #: How many candidates each search brings: at least so many, and so many for each requested hit.
 CANDIDATES = 200
@@ -56,6 +64,11 @@ class CandidateField(Field):
         super().__init__(((segment,),))
         self._complete = np.sort(self.place[complete])
         self.living = view.living
+        # A thread may have several runs of neighbours, which are beside each other.
+        threads = segment.columns["thread"].codes.take(
+            self.row.take(self.there[: self.there.searchsorted(self.ends)])
+        )
+        self.thread[self.there[: len(threads)]] = np.cumsum(np.diff(threads, prepend=threads[:1]) != 0)
 
     def _measure(self) -> None:
         self.lengths = lengths = self.along(self.segments[0].lengths)
@@ -68,6 +81,10 @@ class CandidateField(Field):
     def held_by(self, counted: list[int]) -> list[int]:
         """Return the numbers for the whole view, since ``counted`` covers only the candidates."""
         return list(self._view.holders)
+
+    def deviation(self, own: Line, weights: Line) -> float:
+        """Estimate the deviation in the whole view, from how rare each word is there."""
+        return expected_deviation(weights / (K1 + 1), self.living)
 
     @cached_property
     def vectors_together(self) -> tuple[NDArray[np.float64], int]:
@@ -94,7 +111,8 @@ def _segment_of(found: Surroundings) -> tuple[Segment, Numbers]:
         complete.update(window[max(0, at - len(NEAR)) : at + len(NEAR) + 1])
     places = np.full(len(found.rows), ALONE)
     begins = following.keys() - set(following.values())
-    for number, begin in enumerate(sorted(begins)):
+    threads = segment.columns["thread"].codes
+    for number, begin in enumerate(sorted(begins, key=lambda row: (threads[row], row))):
         row: int | None = begin
         nth = 0
         while row is not None:

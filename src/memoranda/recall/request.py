@@ -24,10 +24,10 @@ from memoranda.recall.hits import enough_to_fold
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.fields import Field
 from memoranda.recall.scoring.matches import Match
+from memoranda.recall.scoring.ranking import asks_you
 from memoranda.recall.scoring.scorers import near_terms
 from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from memoranda.storage.rows import TAKEN_BACK
-from memoranda.text.cues import cues_of
 from memoranda.text.terms import query_groups
 
 _Stretch = tuple[datetime, datetime]
@@ -360,7 +360,7 @@ async def parse_question(question: str, vector: NDArray[np.float32] | None, now:
 
 def _parsed(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
     groups = query_groups(question)
-    return SearchQuestion(groups, vector, times_of(question, now), near_terms(groups), cues_of(question))
+    return SearchQuestion(groups, vector, times_of(question, now), near_terms(groups), asks_you(question))
 
 
 def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | None = None) -> PassageFilter:

@@ -15,7 +15,6 @@ from typing import Final, Generic, TypeVar
 import Stemmer
 
 from memoranda.text import scripts
-from memoranda.text.cues import marks_of
 from memoranda.text.near_words import near_words
 from memoranda.text.scripts import LONGEST, Unit, folded, normalised, script_of, units_of
 from memoranda.text.stopwords import ENGLISH_TOO, STOP_WORDS
@@ -207,7 +206,7 @@ def word_terms(word: str, language: str | None) -> tuple[str, ...]:
 
 
 #: The version of the rule that makes terms of text; stored with them. Every change to a term raises it.
-RULE: int = 2
+RULE: int = 3
 
 _MOST_HASHES: Final = 131_072
 _MOST_TABLES: Final = 8
@@ -244,14 +243,12 @@ def terms_of(text: str) -> list[str]:
 
 
 def pack_text(text: str) -> bytes:
-    """Return a text's terms and marks in packed form; the result is ``pack([*terms_of(text), *marks_of(text)])``."""
+    """Return a text's terms in packed form; the result is ``pack(terms_of(text))``."""
     words = scripts.normalised(text).lower().split()
     table = _hashes_in(*languages_of(words))
     counts = Counter(chain.from_iterable(map(table.__getitem__, words)))
     if not counts:
         counts.update(map(term_hash, _of_stop_words(words)))
-    if marks := marks_of(text):
-        counts.update(map(term_hash, marks))
     return _packed(counts)
 
 

@@ -183,8 +183,11 @@ def _any_object(_: Mapping[str, Json]) -> Json:
     return {"type": "object", "additionalProperties": True}
 
 
+_TERMS = _objects("term", "amount", tuple[tuple[str, float], ...], ("string", "number"))
 FIELDS |= {
     (Hit, "words"): _objects("word", "share", tuple[tuple[str, float], ...], ("string", "number")),
+    (Hit, "terms"): _TERMS,
+    (MissingHit, "terms"): _TERMS,
     (Hit, "conditions"): Form(plain, _read_conditions, _any_object),
     (ImportReport, "errors"): _objects("line", "reason", list[tuple[int, str]], ("integer", "string")),
     (BookFacts, "details"): Form(plain, dict, _any_object),

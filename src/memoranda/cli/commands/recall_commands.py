@@ -21,7 +21,7 @@ from memoranda.cli.output.record_tables import (
 )
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session
-from memoranda.model.query import Because, Hit, Hits, MissingHit, ScorerScore
+from memoranda.model.query import Because, Hit, Hits, MissingHit
 from memoranda.model.records import PASSAGE_TYPES, Owner
 from memoranda.recall.context.result import Context
 
@@ -30,12 +30,8 @@ _FOLDED = {
     Because.SOURCE: "comes from",
     Because.CONCLUSION: "led to",
 }
-_SCORER = {
-    "words": "words",
-    "words_near": "words around it",
-    "meaning": "meaning",
-    "meaning_near": "meaning around it",
-}
+#: The length of a bar for a term of 1.
+_BAR = 40
 
 
 @click.command("recall")
@@ -124,7 +120,7 @@ def print_hit(printer: Printer, hit: Hit, *, explained: bool = False, full: bool
     if hit.disputed:
         printer.say(f"    disputed: {hit.disputed}", "faint")
     if explained:
-        printer.say(f"    {_figures(hit.scores)}", "faint")
+        _print_terms(printer, hit)
         if hit.conditions:
             printer.say("    met: " + ", ".join(hit.conditions), "faint")
     for other in hit.folded:
@@ -151,9 +147,6 @@ def reasons_of(hit: Hit) -> str:
     reasons += [
         f"meaning: {one.score:.2f}" for one in hit.scores if one.scorer == "meaning" and one.score > 0
     ]
-    if hit.names_speaker:
-        reasons.append("the question names the speaker")
-    reasons += [f"{name.replace('_', ' ')} {amount:+.2f}" for name, amount in hit.signals]
     if hit.strength is not None:
         reasons.append(
             f"strength: {hit.strength:.2f}" + (f", used {counted(hit.uses, 'time')}" if hit.uses else "")
@@ -163,10 +156,12 @@ def reasons_of(hit: Hit) -> str:
     return " · ".join(reasons)
 
 
-def _figures(scores: Sequence[ScorerScore]) -> str:
-    return " · ".join(
-        f"{_SCORER[one.scorer]} {one.score:.2f}, place {one.rank}, weight {one.weight:.2f}" for one in scores
-    )
+def _print_terms(printer: Printer, found: Hit | MissingHit, indent: str = "    ") -> None:
+    """Print the terms that add up to a score, each with a bar."""
+    width = max((len(term) for term, _ in found.terms), default=0)
+    for term, amount in found.terms:
+        bar = "█" * round(_BAR * amount)
+        printer.say(f"{indent}{term:<{width}}  {amount:.2f}  {bar}".rstrip(), "faint")
 
 
 def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
@@ -176,8 +171,7 @@ def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
     for one in missing:
         printer.say(f"    {one.id}  {one.because.value}")
         printer.block(one.reason, indent="      ")
-        if one.scores:
-            printer.say(f"      {_figures(one.scores)}", "faint")
+        _print_terms(printer, one, "      ")
 
 
 @click.command("context")

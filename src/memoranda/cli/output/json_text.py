@@ -17,11 +17,11 @@ from pydantic import BaseModel
 from memoranda.cli.output.terminal import visible
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Ignored
-from memoranda.model.query import Hit, ScorerScore
+from memoranda.model.query import Hit, MissingHit, ScorerScore
 from memoranda.model.records import Record
 from memoranda.model.redactions import Telling
 
-_OF_A_HIT = "rank score confidence near_words names_speaker signals strength uses folded sources conditions record".split()
+_OF_A_HIT = "rank score confidence near_words strength uses folded sources conditions record".split()
 
 
 def json_value(value: Any) -> Any:
@@ -44,8 +44,10 @@ def json_value(value: Any) -> Any:
         case Hit():
             own = {name: json_value(getattr(value, name)) for name in _OF_A_HIT}
             words = [{"word": word, "share": share} for word, share in value.words]
-            told = {"text": value.text, "excerpt": json_value(value.excerpt)}
+            told = {"text": value.text, "excerpt": json_value(value.excerpt), "terms": _terms(value)}
             return {**own, **told, "words": words, "scores": json_value(value.scores)}
+        case MissingHit():
+            return {**_of_dataclass(value), "terms": _terms(value)}
         case ScorerScore():
             return value._asdict()
         case BaseModel():
@@ -58,6 +60,10 @@ def json_value(value: Any) -> Any:
         case Set():
             return sorted(json_value(inner) for inner in value)
     return _of_dataclass(value)
+
+
+def _terms(value: Hit | MissingHit) -> list[dict[str, Any]]:
+    return [{"term": term, "amount": amount} for term, amount in value.terms]
 
 
 def _of_dataclass(value: Any) -> dict[str, Any]:

@@ -109,13 +109,6 @@ class Segment:
         """The speakers in the segment's messages."""
         return SegmentVoices.of(self.columns["type"], self.columns["kind"], self.mask)
 
-    def rows_with(self, hash: int) -> NDArray[np.int32]:
-        """Return the rows with this term, ascending; some may not be living."""
-        place = int(self.hashes.searchsorted(np.uint64(hash)))
-        if place == len(self.hashes) or self.hashes[place] != hash:
-            return self.rows[:0]
-        return self.rows[self.offsets[place] : self.offsets[place + 1]]
-
     def occurrences(self, hashes: NDArray[np.uint64], words: Sequence[int]) -> Iterator[Occurrences]:
         """Yield for each word the rows with any of its terms, ascending, and how often each row contains them.
 

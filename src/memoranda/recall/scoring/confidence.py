@@ -16,9 +16,9 @@ Scores = NDArray[np.float64]
 #: How much each clue counts, with words and vectors, words alone, or vectors alone; the last number is for every hit.
 #: ``python -m evals.confidence --fit`` fits them. The clues are in the order of ``clues_of``.
 CURVES: Final[dict[tuple[bool, bool], tuple[float, ...]]] = {
-    (True, True): (2.03, 0.75, -1.02, 0.72, 0.52, -3.47),
-    (True, False): (2.88, 1.04, -0.52, 1.22, 0.0, -5.39),
-    (False, True): (2.62, 0.0, -0.61, 0.0, 1.52, -2.76),
+    (True, True): (2.51, 0.98, -0.71, 0.91, 0.80, -4.28),
+    (True, False): (2.42, 1.42, -0.56, 1.40, 0.0, -5.50),
+    (False, True): (1.83, 0.0, -1.01, 0.0, 2.91, -2.73),
 }
 #: The passages that a hit is compared with: from the fifth to the tenth.
 _FIFTH, _TENTH = 4, 10
@@ -35,14 +35,14 @@ class Ranking(NamedTuple):
     hits: Sequence[float]
     #: What each word of the question adds to the score by words of each hit (row), and the words' weights; None without words.
     words: tuple[Sequence[Sequence[float]], Sequence[float]] | None
-    #: The cosines of all passages, and the average cosine; None without vectors.
-    cosines: tuple[Scores, float] | None
+    #: How far the best cosine is above the average; None without vectors.
+    ahead: float | None
 
 
 def clues_of(seen: Ranking) -> list[tuple[float, ...]]:
     """Return the clues of each hit.
 
-    The clues: how far its score is above that of others; its score by words; its rank; the share of the question's words
+    The clues: how far its score is above that of others, as a share of the best; its score by words; its rank; the share of the question's words
     that the first hits have; how far the best cosine is above the average.
     """
     others = _others(seen.together)
@@ -52,9 +52,8 @@ def clues_of(seen: Ranking) -> list[tuple[float, ...]]:
         by_words = [math.log1p(sum(row)) for row in rows]
         held = map(any, zip(*rows[:_FIRST], strict=True))
         found = sum(compress(weights, held)) / sum(weights)
-    ahead = 0.0 if seen.cosines is None else float(seen.cosines[0].max()) - seen.cosines[1]
     return [
-        (score - others, words, math.log1p(rank), found, ahead)
+        ((score - others) / seen.hits[0], words, math.log1p(rank), found, seen.ahead or 0.0)
         for rank, (score, words) in enumerate(zip(seen.hits, by_words, strict=True))
     ]
 
@@ -63,7 +62,7 @@ def confidences(seen: Ranking) -> list[float]:
     """Return the confidence of each hit, from 0 to 1."""
     if not seen.hits:
         return []
-    *slopes, base = CURVES[seen.words is not None, seen.cosines is not None]
+    *slopes, base = CURVES[seen.words is not None, seen.ahead is not None]
     return [1 / (1 + math.exp(-(sum(map(mul, slopes, clues)) + base))) for clues in clues_of(seen)]
 
 

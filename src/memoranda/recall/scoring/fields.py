@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import accumulate, chain
 from typing import Any, NamedTuple, TypeVar
@@ -16,6 +16,8 @@ from memoranda.recall.arrays.admission import admitted
 from memoranda.recall.arrays.columns import Mask, Numbers, PassageFilter, called_by
 from memoranda.recall.arrays.cosines import QuestionVector, mean_cosine
 from memoranda.recall.arrays.segments import ALONE, FOREVER, PLACE_BITS, Segment
+from memoranda.recall.scoring.deviations import deviation
+from memoranda.recall.scoring.speakers import Line, Speakers, Voices
 
 #: The share of its score that a message lends to the next one in its thread, and to the one after that.
 #: Powers of two, so that sums of whole numbers with these weights are exact.
@@ -24,47 +26,16 @@ NEAR = (0.5, 0.25)
 K1 = 1.2
 B = 0.5
 
+#: Terms of a message beyond so many do not count as length. What is no message is as long as a usual one.
+_LONG, _USUAL = 40, 10
+_LOGARITHMS = np.array([math.log1p(terms) for terms in range(_LONG + 1)])
 _KERNEL = np.array([*reversed(NEAR), 1.0, *NEAR])
 #: Most filters whose results a field keeps.
 _MOST_FILTERS = 16
 #: Approximate bytes that a field takes for each passage.
-FIELD_BYTES = 90
+FIELD_BYTES = 98
 
-Line = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-@dataclass(frozen=True, slots=True)
-class Speakers:
-    """The speakers of the passages of a field."""
-
-    #: The hash of a first name → the numbers of the speakers with that name.
-    called: dict[int, list[int]]
-    #: The number of the speaker at each place; 0 for a speaker without a name.
-    numbers: Line
-
-    def named(self, hashes: frozenset[int]) -> Mask | None:
-        """Return a mask of the places whose speaker one of these words names; None if there is no such place."""
-        numbers = [number for hash in self.called.keys() & hashes for number in self.called[hash]]
-        return reduce(np.logical_or, [self.numbers == number for number in numbers]) if numbers else None
-
-
-class Voices(NamedTuple):
-    """The speakers in the messages of a view."""
-
-    roles: frozenset[str]
-    #: How many speakers have a name.
-    names: int
-
-    @property
-    def are_several(self) -> bool:
-        """True if there is more than one role or name."""
-        return len(self.roles) > 1 or self.names > 1
-
-    @property
-    def are_user_and_assistant(self) -> bool:
-        """True if a user and an assistant talk, and nobody has a name."""
-        return not self.names and {"user", "assistant"} <= self.roles
 
 
 class Neighbourhood(NamedTuple):
@@ -90,7 +61,6 @@ class Field:
         self.bases = [0, *accumulate(len(segment.ids) for segment in self.segments)]
         self.living = sum(segment.living for segment in self.segments)
         self._admissions: dict[tuple[PassageFilter, int, int], Numbers] = {}
-        self._marked: dict[int, Mask | None] = {}
         self._lay_out(shelves)
         self._measure()
 
@@ -123,6 +93,9 @@ class Field:
         self.row[places] = order
         #: The places of living passages.
         self.there = places
+        #: The number of the thread at each place before ``ends``, ascending.
+        self.thread = np.zeros(self.ends, dtype=np.int64)
+        self.thread[places[1:said]] = np.cumsum(thread[1:] != thread[:-1])
 
     def _measure(self) -> None:
         """Compute BM25's length penalties: of each place alone, and together with its neighbours."""
@@ -168,6 +141,53 @@ class Field:
         threads = int(all_places.searchsorted(self.ends))
         return Neighbourhood(all_places, threads, all_places.searchsorted(places))
 
+    def best_by_thread(self, places: Numbers | None, values: Line) -> Line:
+        """Return for each of these places (ascending) the best value in its thread; one without a thread has its own.
+
+        Without places, the values are those of all places.
+        """
+        best = values.copy()
+        if places is None:
+            starts, said = self._starts, self.ends
+        else:
+            said = int(places.searchsorted(self.ends))
+            starts = np.flatnonzero(np.diff(self.thread.take(places[:said]), prepend=-1))
+        if len(starts):
+            best[starts[0] : said] = np.repeat(
+                np.maximum.reduceat(values[:said], starts), np.diff(starts, append=said)
+            )
+        return best
+
+    @cached_property
+    def _starts(self) -> Numbers:
+        """The first place of each thread."""
+        said = self.there[: self.there.searchsorted(self.ends)]
+        return said[np.flatnonzero(np.diff(self.thread.take(said), prepend=-1))]
+
+    @cached_property
+    def gaps(self) -> Numbers:
+        """The places without a passage."""
+        return np.flatnonzero(self.row < 0)
+
+    def lenders(self, places: Numbers, values: Line, best: Line) -> Numbers:
+        """Return the places with the best value in the threads of these places, from the values of all places."""
+        asked = np.zeros(self.living + 1, dtype=np.bool_)
+        asked[self.thread.take(places[: places.searchsorted(self.ends)])] = True
+        values, best = values[: self.ends], best[: self.ends]
+        leading = np.flatnonzero((values >= best) & (values > 0))
+        return leading[asked.take(self.thread.take(leading))]
+
+    def deviation(self, own: Line, weights: Line) -> float:
+        """Return the standard deviation of all passages' scores by words."""
+        return deviation(own, self.living)
+
+    @cached_property
+    def length_logarithms(self) -> Line:
+        """The logarithm of how many terms each message has, and that of a usual message for what is none."""
+        found: Line = _LOGARITHMS.take(np.minimum(self.lengths, _LONG).astype(np.int64))
+        found[self.ends :] = _LOGARITHMS[_USUAL]
+        return found
+
     @cached_property
     def dimension(self) -> int | None:
         """The dimension of the living passages' vectors; None if they have none."""
@@ -190,15 +210,6 @@ class Field:
         """Return the average cosine of all passages."""
         total, count = self.vectors_together
         return mean_cosine(total, count, question) if count else 0.0
-
-    @cached_property
-    def near_shares(self) -> Line:
-        """The factor that turns the weighted sum of a place's and its neighbours' cosines into their weighted mean."""
-        there = [
-            np.zeros(len(one.ids)) if one.vectors is None else one.vectors.present for one in self.segments
-        ]
-        weights = with_near(self.along(one_of(there)), self.ends)
-        return np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0)
 
     @cached_property
     def speakers(self) -> Speakers | None:
@@ -235,22 +246,6 @@ class Field:
                     found.setdefault(number, []).append((places, counts))
         return found
 
-    def marked(self, mark: int) -> Mask | None:
-        """Return a mask of the places whose text has this mark, given as the hash of its term; None: no place."""
-        if mark not in self._marked:
-            rows = [
-                marked + base
-                for segment, base in zip(self.segments, self.bases, strict=False)
-                if len(marked := segment.rows_with(mark))
-            ]
-            line = None
-            if rows:
-                line = np.zeros(self.hole + 1, dtype=np.bool_)
-                line[self.place.take(one_of(rows))] = True
-                line[self.hole] = False
-            self._marked[mark] = line
-        return self._marked[mark]
-
     @cached_property
     def voices(self) -> Voices:
         """The roles and the number of names of those who speak in the field's living messages."""
@@ -259,17 +254,14 @@ class Field:
         return Voices(roles, int(np.count_nonzero(numbers)))
 
     @cached_property
+    def is_with_assistant(self) -> bool:
+        """True if a user and an assistant talk, and nobody has a name."""
+        return self.voices.are_user_and_assistant
+
+    @cached_property
     def others(self) -> Mask:
         """A mask of the messages that are not the user's: an assistant's, a tool's, a system's."""
         return self.along(one_of([segment.voices.by_others for segment in self.segments])) > 0
-
-    @cached_property
-    def newness(self) -> Line:
-        """How new each passage is: 0 for the oldest, nearly 1 for the newest."""
-        at = self.at(self.there)
-        line = np.zeros(self.hole + 1)
-        line[self.there] = np.sort(at).searchsorted(at) / max(1, len(at))
-        return line
 
     def admitted(self, only: PassageFilter) -> Numbers:
         """Return the places that a filter admits, ascending."""

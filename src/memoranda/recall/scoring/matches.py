@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memoranda.model.query import ScorerScore
+from memoranda.recall.scoring.ranking import Term
 from memoranda.recall.scoring.scorers import Scorer
-from memoranda.recall.scoring.signals import Signal
-
-_SIGNALS = tuple(signal.value for signal in Signal)
 
 
 class MatchSummary(NamedTuple):
     """The part of a search's result that all its matches share."""
 
     scorers: Sequence[Scorer]
-    #: One weight a scorer.
+    #: How much one of each scorer's scores counts.
     weights: Sequence[float]
+    terms: Sequence[Term]
     #: The question's words and then its times, in the question's order.
     words: Sequence[str]
 
@@ -34,9 +33,7 @@ class Match(NamedTuple):
     #: What each word adds to the score by words, and whether the passage has only a near word instead of it.
     shares: Sequence[float] = ()
     near: Sequence[bool] = ()
-    #: The question names the speaker of this passage.
-    named: bool = False
-    #: What each signal adds to the score, in the order of ``Signal``.
+    #: What each term adds to the score.
     amounts: Sequence[float] = ()
     #: A number equal for passages with the same words, and rarely for others; odd for memories.
     kin: int = 0
@@ -48,15 +45,15 @@ class Match(NamedTuple):
         """True for a memory, False for a message or an episode; the lowest bit of ``kin`` says so."""
         return bool(self.kin & 1)
 
-    @property
-    def scorer_scores(self) -> tuple[ScorerScore, ...]:
-        """The score, rank and weight of each scorer."""
-        return tuple(map(ScorerScore, self.summary.scorers, self.scores, self.ranks, self.summary.weights))
+    def scorer_scores(self, whole: float) -> tuple[ScorerScore, ...]:
+        """Return the score, rank and weight of each scorer, where a passage with a score of ``whole`` has 1."""
+        weights = [weight / whole for weight in self.summary.weights]
+        return tuple(map(ScorerScore, self.summary.scorers, self.scores, self.ranks, weights))
 
-    @property
-    def signals(self) -> tuple[tuple[str, float], ...]:
-        """The signals that changed the score, each with the amount."""
-        return tuple([one for one in zip(_SIGNALS, self.amounts, strict=False) if one[1]])
+    def terms(self, whole: float) -> tuple[tuple[str, float], ...]:
+        """Return what each term adds, where a passage with a score of ``whole`` has 1; terms that add nothing are left out."""
+        amounts = zip(self.summary.terms, self.amounts, strict=False)
+        return tuple([(term.value, amount / whole) for term, amount in amounts if amount])
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:

@@ -1,4 +1,4 @@
-"""The scorers, by words and by meaning, and the fusion of their scores into one."""
+"""The scorers: by words, by words with those of neighbours, and by meaning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,11 @@ from memoranda.recall.arrays.cosines import QuestionVector, Vectors
 from memoranda.recall.scoring.fields import (
     K1,
     Field,
-    Line,
     Neighbourhood,
     counts_with_near,
     one_of,
-    with_near,
 )
+from memoranda.recall.scoring.speakers import Line
 from memoranda.text.near_words import near_words
 from memoranda.text.terms import TermGroup
 
@@ -174,11 +173,6 @@ def are_near(field: Field, found: WordMatches, places: Numbers, shares: Scores) 
     return near
 
 
-def estimated_word_scores(field: Field, own: Line) -> tuple[Line, Line]:
-    """Return two scores for each place: its own, as given, and an estimate that includes its neighbours."""
-    return own, with_near(own, field.ends)
-
-
 def own_word_scores(field: Field, found: WordMatches) -> Line:
     """Return the score by words of each place alone."""
     shares = found.weights.take(found.words)
@@ -226,14 +220,14 @@ def _sum(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 Scores = NDArray[np.float64]
 
 
-def cosines_everywhere(field: Field, vector: QuestionVector) -> tuple[Line, Line]:
-    """Return the cosines of all places of a field with the question: own ones, and means with neighbours."""
-    return _with_near(field, _along(field, vector, lambda vectors: vectors.cosines(vector)))
+def cosines_everywhere(field: Field, vector: QuestionVector) -> Line:
+    """Return the cosines of all places of a field with the question."""
+    return _along(field, vector, lambda vectors: vectors.cosines(vector))
 
 
-def estimated_cosines(field: Field, vector: QuestionVector) -> tuple[Line, Line]:
+def estimated_cosines(field: Field, vector: QuestionVector) -> Line:
     """Estimate the cosines from the signs of the vectors alone; several times faster if there are very many."""
-    return _with_near(field, _along(field, vector, lambda vectors: vectors.estimates(vector)))
+    return _along(field, vector, lambda vectors: vectors.estimates(vector))
 
 
 def _along(field: Field, vector: QuestionVector, compare: Callable[[Vectors], NDArray[np.floating]]) -> Line:
@@ -253,24 +247,16 @@ def _comparable(vectors: Vectors | None, vector: QuestionVector) -> Vectors | No
     return vectors if vectors is not None and vectors.dimension == vector.dimension else None
 
 
-def _with_near(field: Field, own: Line) -> tuple[Line, Line]:
-    near = with_near(own, field.ends)
-    near *= field.near_shares
-    return own, near
-
-
-def cosines_at(field: Field, vector: QuestionVector, around: Neighbourhood) -> tuple[Scores, Scores]:
-    """Return the exact cosines of some places with the question: own ones, and means with neighbours."""
-    rows = field.row.take(around.places)
+def cosines_at(field: Field, vector: QuestionVector, places: Numbers) -> Scores:
+    """Return the exact cosines of some places with the question."""
+    rows = field.row.take(places)
     cosines = np.zeros(len(rows))
     for segment, base in zip(field.segments, field.bases, strict=False):
         vectors = _comparable(segment.vectors, vector)
         if vectors is not None:
             mine = np.flatnonzero((rows >= base) & (rows < base + len(segment.ids)))
             cosines[mine] = vectors.cosines_at(rows.take(mine) - base, vector)
-    near = with_near(cosines, around.threads).take(around.at)
-    near *= field.near_shares.take(around.places.take(around.at))
-    return cosines.take(around.at), near
+    return cosines
 
 
 class Scorer(StrEnum):
@@ -279,80 +265,3 @@ class Scorer(StrEnum):
     WORDS = "words"
     WORDS_NEAR = "words_near"
     MEANING = "meaning"
-    MEANING_NEAR = "meaning_near"
-
-
-# These numbers were fitted on talks between friends, long chats and short notes.
-
-#: The share of a weight that goes to the passage together with its neighbours.
-_WORDS_NEAR = 0.75
-_MEANING_NEAR = 0.6
-#: Words weigh more if their best passage contains more of the question.
-_WORDS_POWER = 0.5
-#: The least that meaning counts as separating, where all passages are equally near.
-_MEANING_LEAST = 0.05
-#: Added to the score if the question names the speaker.
-NAMED = 0.2
-
-
-class MeaningBlend(NamedTuple):
-    """How much meaning weighs: times a factor, and more if its best passage is further above the average one."""
-
-    factor: float
-    power: float
-
-
-_USUAL: Final = MeaningBlend(1.1, 1.5)
-#: Embeddings whose numbers were fitted apart, by the beginning of their sets' names.
-_FITTED: Final = {"local/multilingual-e5-small/": MeaningBlend(1.1, 0.25)}
-
-
-def blend_of(vectors: str) -> MeaningBlend:
-    """Return how much meaning weighs for the vectors of this set."""
-    return next((blend for name, blend in _FITTED.items() if vectors.startswith(name)), _USUAL)
-
-
-def words_weight(best: float, upper_bound: float) -> float:
-    """Return the weight of words, from the share of the question that their best passage contains."""
-    share = best / upper_bound if upper_bound > 0 else 0.0
-    return float(min(1.0, share) ** _WORDS_POWER)
-
-
-def meaning_weight(best: float, average: float, least: float, blend: MeaningBlend = _USUAL) -> float:
-    """Return the weight of meaning, from how far the best cosine is above the average; 0 if it is at most ``least``.
-
-    The weight is small if all passages are alike to the model, as in a language that it does not know.
-    """
-    if best <= least:
-        return 0.0
-    ahead = min(1.0, max(_MEANING_LEAST, (best - average) / best))
-    return float(blend.factor * ahead**blend.power)
-
-
-def weights(words: float, meaning: float) -> dict[Scorer, float]:
-    """Return the weights of the scorers; they add up to 1, or all are 0."""
-    together = words + meaning
-    if together <= 0:
-        return dict.fromkeys(Scorer, 0.0)
-    words, meaning = words / together, meaning / together
-    return {
-        Scorer.WORDS: words * (1 - _WORDS_NEAR),
-        Scorer.WORDS_NEAR: words * _WORDS_NEAR,
-        Scorer.MEANING: meaning * (1 - _MEANING_NEAR),
-        Scorer.MEANING_NEAR: meaning * _MEANING_NEAR,
-    }
-
-
-def fused(
-    scores: NDArray[np.float64], tops: Sequence[float], leasts: Sequence[float], weights: Sequence[float]
-) -> NDArray[np.float64]:
-    """Return one score for each column: the weighted sum of all scorers (rows), each divided by its best.
-
-    A score of at most a scorer's least counts as 0: a vector that points away from the question counts as much as
-    no vector, and does not reduce the other scores.
-    """
-    total = np.zeros(scores.shape[1])
-    for own, top, least, weight in zip(scores, tops, leasts, weights, strict=True):
-        if top > least and weight > 0:
-            total += np.where(own > least, own, 0.0) * (weight / top)
-    return total

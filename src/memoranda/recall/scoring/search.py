@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -13,34 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.model.query import Times
-from memoranda.recall.arrays.columns import Mask, Numbers, PassageFilter
+from memoranda.recall.arrays.columns import Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import QuestionVector
 from memoranda.recall.scoring.confidence import Ranking, confidences
-from memoranda.recall.scoring.fields import Field, Line
+from memoranda.recall.scoring.fields import Field, with_near
 from memoranda.recall.scoring.matches import Match, MatchSummary
+from memoranda.recall.scoring.ranking import (
+    Named,
+    Ranks,
+    Term,
+    meaning_times,
+    meaning_weight,
+    rank,
+    words_weights,
+)
 from memoranda.recall.scoring.scorers import (
-    NAMED,
-    MeaningBlend,
     NearWords,
     Scorer,
     WordMatches,
     are_near,
-    blend_of,
     cosines_at,
     cosines_everywhere,
     estimated_cosines,
-    estimated_word_scores,
-    fused,
     matches_of,
-    meaning_weight,
     own_word_scores,
-    weights,
     word_scores_at,
     word_scores_everywhere,
-    words_weight,
 )
-from memoranda.recall.scoring.signals import Evidence, amounts_of
-from memoranda.text.cues import Cue
 from memoranda.text.terms import TermGroup
 
 Scores = NDArray[np.float64]
@@ -72,28 +70,29 @@ def ranks_of(everything: Scores, chosen: Scores) -> NDArray[np.int64]:
     """For each scorer (row) return the ranks of some scores among all; equal scores share the better rank."""
     ordered = np.sort(everything, axis=1)
     ranks = np.full(chosen.shape, everything.shape[1] + 1)
-    for scores, mine, rank in zip(ordered, chosen, ranks, strict=True):
-        rank -= scores.searchsorted(mine, "right")
+    for scores, mine, row in zip(ordered, chosen, ranks, strict=True):
+        row -= scores.searchsorted(mine, "right")
     return ranks
 
 
-#: Lines up to this length are scored completely. In longer ones only the candidates are scored: at least so many,
-#: more in very long lines and for large limits, and more by words alone, where each costs less.
+#: Fields up to this length are scored completely. In longer ones only the candidates are scored: at least so many,
+#: more in very long fields and for large limits, and more by words alone, where each costs less.
 SHORT = 2048
-CANDIDATES = 192
-CANDIDATES_BY_MEANING = 384
+CANDIDATES = 320
+CANDIDATES_BY_MEANING = 768
 CANDIDATES_BY_WORDS = 512
 _PASSAGES_A_CANDIDATE = 200
+_PASSAGES_A_CANDIDATE_BY_WORDS = 50
 _PASSAGES_A_CANDIDATE_BY_MEANING = 125
 _CANDIDATES_A_HIT = 8
-_BEST_BY_WORDS = 32
-#: So few places of a longer line are all scored exactly, without estimates.
+#: So many of the nearest passages by estimated cosines are compared exactly, to find the best one.
+_NEAREST = 32
+#: So few places of a longer field are all scored exactly.
 FEW = 512
 #: Up to so many vectors are all compared; of more, the signs are compared first.
 COMPARED = 4096
-
-_BY_WORDS = (Scorer.WORDS, Scorer.WORDS_NEAR)
-_BY_MEANING = (Scorer.MEANING, Scorer.MEANING_NEAR)
+#: The longest time that is a day, in microseconds.
+_DAY = 86_400_000_000
 
 
 class Mode(StrEnum):
@@ -118,7 +117,8 @@ class SearchQuestion:
     times: Times = ()
     #: For each of its words, the words near it.
     near: Sequence[NearWords] = ()
-    cues: frozenset[Cue] = frozenset()
+    #: True if it addresses the one who is asked.
+    asks_you: bool = False
 
 
 def search(
@@ -132,9 +132,9 @@ def search(
 ) -> list[Match]:
     """Return the best passages in order.
 
-    ``vectors`` names the set that the question's vector is compared with. Of equal scores the newer ``at`` comes first, then the lower id. The order of arithmetic depends only on the
-    question and the field's contents, so equal contents give equal scores to the last bit, in whatever order they
-    were written.
+    ``vectors`` names the set that the question's vector is compared with.
+    Of equal scores the newer ``at`` comes first, then the lower id. The order of arithmetic depends only on the question
+    and the field's contents, so equal contents give equal scores to the last bit, in whatever order they were written.
     """
     if limit < 1 or not field.living:
         return []
@@ -152,9 +152,9 @@ def search(
         vector = QuestionVector(question.vector)
     if words is None and vector is None:
         return []
-    run = _Run(field, question, words, vector, dated, blend_of(vectors))
-    scored = run.whole(places) if field.hole <= SHORT else run.candidates(places, limit)
-    return _ranked(field, scored, limit, question, words)
+    run = _Run(field, question, words, vector, vectors)
+    scored = run.whole() if field.hole <= SHORT else run.candidates(places, limit)
+    return _ranked(field, scored.among(field, places), limit, question, words)
 
 
 class _Scored(NamedTuple):
@@ -162,21 +162,37 @@ class _Scored(NamedTuple):
 
     places: Numbers
     scorers: Sequence[Scorer]
-    #: One row a scorer.
+    #: One row a scorer, and how much each counts.
     scores: Scores
     weights: Sequence[float]
-    together: Scores
-    named: Mask | None
-    #: One row a word.
+    ranks: Ranks
+    #: One row a word; None without words.
     shares: Scores | None
-    #: One row a signal.
-    amounts: Scores | None = None
-    #: The cosines of all places, and the average one; None without vectors.
-    cosines: tuple[Scores, float] | None = None
+    #: How far the best cosine of all passages is above the average; None without vectors.
+    ahead: float | None
+
+    def among(self, field: Field, places: Numbers) -> _Scored:
+        """Return the scores of those of these places that were scored."""
+        if len(places) == len(field.there):
+            return self
+        wanted = np.zeros(field.hole + 1, dtype=np.bool_)
+        wanted[places] = True
+        at = np.flatnonzero(wanted.take(self.places))
+        terms = {term: one.take(at) for term, one in self.ranks.terms.items()}
+        return self._replace(
+            places=self.places.take(at),
+            scores=self.scores.take(at, axis=1),
+            ranks=Ranks(terms, *(one.take(at) for one in self.ranks[1:])),
+            shares=None if self.shares is None else self.shares.take(at, axis=1),
+        )
 
 
 class _Run:
-    """The state of one running search."""
+    """The state of one running search.
+
+    The deviation of words, the best cosine and the best of a thread are taken over the whole field, whatever the filter
+    admits: a filter leaves out passages and changes no order.
+    """
 
     def __init__(
         self,
@@ -184,140 +200,144 @@ class _Run:
         question: SearchQuestion,
         words: WordMatches | None,
         vector: QuestionVector | None,
-        dated: Sequence[Numbers],
-        blend: MeaningBlend,
+        vectors: str,
     ) -> None:
         self._field = field
-        self._cues = question.cues
-        self._dated = dated
         self._words = words
         self._vector = vector
-        self._blend = blend
+        self._times = meaning_times(vectors)
         self._average = 0.0 if vector is None else field.average(vector)
-        self._own: Line | None = None
-        self._named: Mask | None = None
-        if field.speakers is not None:
-            self._named = field.speakers.named(frozenset(chain(*(group.hashes for group in question.groups))))
-        self.scorers = (
-            *(_BY_WORDS if words is not None else ()),
-            *(_BY_MEANING if vector is not None else ()),
-        )
+        self._named = _named(field, question)
+        self._scorers: list[Scorer] = []
+        self._weights: list[float] = []
+        if words is not None:
+            self._scorers += [Scorer.WORDS, Scorer.WORDS_NEAR]
+        if vector is not None:
+            self._scorers.append(Scorer.MEANING)
 
-    def whole(self, places: Numbers) -> _Scored:
-        """Score all these places exactly; for small fields."""
-        scores = np.empty((len(self.scorers), len(places)))
+    def whole(self) -> _Scored:
+        """Score all places exactly; for small fields."""
+        there = self._field.there
+        rows: list[Scores] = []
         shares = None
         if self._words is not None:
-            scores[0], scores[1], shares = word_scores_everywhere(self._field, self._words, places)
+            own, near, shares = word_scores_everywhere(self._field, self._words, there)
+            self._weigh_words(self._words, own)
+            rows += [own, near]
         if self._vector is not None:
-            own, near = cosines_everywhere(self._field, self._vector)
-            scores[-2], scores[-1] = own.take(places), near.take(places)
-        return self._with_signals(self._scored(places, scores, shares))
+            rows.append(cosines_everywhere(self._field, self._vector).take(there))
+        return self._scored(there, rows, shares)
 
     def candidates(self, places: Numbers, limit: int) -> _Scored:
-        """Score the most promising of these places exactly, or all if they are few; for large fields."""
-        if len(places) > FEW:
-            places = self._likeliest(places, limit)
-        around = self._field.around(places)
-        scores = np.empty((len(self.scorers), len(places)))
+        """Score the most promising of these places exactly, and what they need; for large fields."""
+        chosen = self._likeliest(places, limit)
+        rows: list[Scores] = []
         shares = None
         if self._words is not None:
-            scores[0], scores[1], shares = word_scores_at(self._field, self._words, around)
+            own, near, shares = word_scores_at(self._field, self._words, self._field.around(chosen))
+            rows += [own, near]
         if self._vector is not None:
-            scores[-2], scores[-1] = cosines_at(self._field, self._vector, around)
-        return self._with_signals(self._scored(places, scores, shares))
+            rows.append(cosines_at(self._field, self._vector, chosen))
+        return self._scored(chosen, rows, shares)
 
     def _likeliest(self, places: Numbers, limit: int) -> Numbers:
-        """Choose the passages to score exactly, by estimates: many more than ``limit``, and the best of each scorer."""
-        estimates = self._estimates(places)
-        likely = self._scored(places, estimates, None).together
+        """Choose what to score exactly, by estimates: many more of these places than ``limit``, and what they need."""
+        field = self._field
+        rows: list[Scores] = []
+        chosen: list[Numbers] = []
+        if self._words is not None:
+            own = own_word_scores(field, self._words)
+            self._weigh_words(self._words, own)
+            near = with_near(own, field.ends)
+            near[field.gaps] = 0
+            rows += [own, near]
+        if self._vector is not None:
+            compare = cosines_everywhere if field.living <= COMPARED else estimated_cosines
+            rows.append(compare(field, self._vector))
+            most = min(_NEAREST, len(field.there))
+            nearest = rows[-1].argpartition(-most)[-most:]
+            chosen.append(nearest[field.row.take(nearest) >= 0])
+        ranks, _ = self._ranks(None, rows)
         least, share = CANDIDATES, _PASSAGES_A_CANDIDATE
         if self._vector is None:
-            least = CANDIDATES_BY_WORDS
+            least, share = CANDIDATES_BY_WORDS, _PASSAGES_A_CANDIDATE_BY_WORDS
         elif self._words is None:
             least, share = CANDIDATES_BY_MEANING, _PASSAGES_A_CANDIDATE_BY_MEANING
-        most = max(least, self._field.living // share, _CANDIDATES_A_HIT * limit)
-        best = best_of(self._field, places, likely, most)
-        # Each scorer is divided by its best score, so that place must be a candidate, even if the score is estimated.
-        most = min(_BEST_BY_WORDS, len(places))
-        best_by_scorers = [estimates.argmax(axis=1)]
-        if self._words is not None:
-            best_by_scorers.append(estimates[1].argpartition(-most)[-most:])
-        places = np.sort(np.concatenate((best, *(places[these] for these in best_by_scorers))))
-        return places[np.flatnonzero(np.diff(places, prepend=-1))]
+        most = max(least, field.living // share, _CANDIDATES_A_HIT * limit)
+        best = places
+        if len(places) > max(most, FEW):
+            best = best_of(field, places, ranks.together.take(places), most)
+        chosen += [best, field.lenders(best, ranks.own, ranks.best)]
+        return np.unique(np.concatenate(chosen))
 
-    def _estimates(self, places: Numbers) -> Scores:
-        lines: list[Scores] = []
+    def _weigh_words(self, words: WordMatches, own: Scores) -> None:
+        """Measure the scores by words of all passages, from which the weight of words follows."""
+        deviation = self._field.deviation(own, words.weights)
+        self._weights = words_weights(deviation, self._field.voices.names)
+
+    def _ranks(self, places: Numbers | None, rows: Sequence[Scores]) -> tuple[Ranks, list[float]]:
+        """Return the terms of these places or of all, from one row a scorer, and how much each scorer counts."""
+        weights, own = list(self._weights), dict[Term, Scores]()
         if self._words is not None:
-            lines += estimated_word_scores(self._field, self._own_words(self._words))
+            words = rows[0] * weights[0]
+            words += rows[1] * weights[1]
+            own[Term.WORDS] = words
         if self._vector is not None:
-            compare = cosines_everywhere if self._field.living <= COMPARED else estimated_cosines
-            lines += compare(self._field, self._vector)
-        return np.array([line.take(places) for line in lines])
+            cosines = rows[-1]
+            weight = meaning_weight(float(cosines.max()), self._average, self._vector.least)
+            weights.append(weight * self._times)
+            own[Term.MEANING] = np.where(cosines > self._vector.least, cosines, 0.0) * weights[-1]
+        return rank(self._field, places, own, self._named), weights
 
-    def _scored(self, places: Numbers, scores: Scores, shares: Scores | None) -> _Scored:
-        tops = scores.max(axis=1).tolist()
-        by_words = by_meaning = least = 0.0
-        if self._words is not None:
-            by_words = words_weight(tops[1], self._words.upper_bound)
-        if self._vector is not None:
-            least = self._vector.least
-            by_meaning = meaning_weight(tops[-2], self._average, least, self._blend)
-        by_scorer = weights(by_words, by_meaning)
-        shared = [by_scorer[scorer] for scorer in self.scorers]
-        leasts = [least if scorer in _BY_MEANING else 0.0 for scorer in self.scorers]
-        together = fused(scores, tops, leasts, shared)
-        named = None
-        if self._named is not None:
-            named = self._named.take(places)
-            together += np.logical_and(named, together > 0) * NAMED
-        return _Scored(places, self.scorers, scores, shared, together, named, shares)
+    def _scored(self, places: Numbers, rows: Sequence[Scores], shares: Scores | None) -> _Scored:
+        ranks, weights = self._ranks(places, rows)
+        ahead = None if self._vector is None else float(rows[-1].max()) - self._average
+        return _Scored(places, self._scorers, np.array(rows), weights, ranks, shares, ahead)
 
-    def _own_words(self, words: WordMatches) -> Line:
-        """Return the score by words of every place alone; it is computed once."""
-        if self._own is None:
-            self._own = own_word_scores(self._field, words)
-        return self._own
 
-    def _with_signals(self, scored: _Scored) -> _Scored:
-        words = above = cosines = None
-        if self._words is not None:
-            words = partial(self._own_words, self._words), self._words.upper_bound
-        if self._vector is not None:
-            above = scored.scores[-2] - self._average
-            cosines = scored.scores[-2], self._average
-        seen = Evidence(scored.places, scored.together, self._cues, words, above, self._dated)
-        amounts = amounts_of(self._field, seen)
-        together = scored.together + amounts.sum(axis=0)
-        return scored._replace(together=together, amounts=amounts, cosines=cosines)
+def _named(field: Field, question: SearchQuestion) -> Named:
+    speakers = days = None
+    if field.speakers is not None:
+        speakers = field.speakers.named(frozenset(chain(*(group.hashes for group in question.groups))))
+    stretches = [
+        one
+        for _, times in question.times
+        for one in times
+        if all(until - since <= _DAY for since, until in times)
+    ]
+    if stretches:
+        days = np.zeros(field.hole + 1, dtype=np.bool_)
+        days[field.within(stretches)] = True
+    return Named(speakers, days, question.asks_you)
 
 
 def _ranked(
     field: Field, scored: _Scored, limit: int, question: SearchQuestion, words: WordMatches | None
 ) -> list[Match]:
-    places, together = scored.places, scored.together
+    places, together = scored.places, scored.ranks.together
     best = best_of(field, places, together, limit)
     at = places.searchsorted(best) if len(best) < len(places) else np.arange(len(best))
     values, moments = together.take(at).tolist(), field.at(best).tolist()
     ids: list[bytes] = field.ids(best).view("V16").tolist()
     order = sorted(range(len(ids)), key=lambda one: (-values[one], -moments[one], ids[one]))
+    order = [one for one in order if values[one] > 0]
     scores = scored.scores.take(at, axis=1)
     ranks = ranks_of(scored.scores, scores).T.tolist()
     spoken = [group.word for group in question.groups] + [name for name, _ in question.times]
-    summary = MatchSummary(scored.scorers, scored.weights, spoken)
+    terms = scored.ranks.terms
+    summary = MatchSummary(scored.scorers, scored.weights, tuple(terms), spoken)
     by_scorer = scores.T.tolist()
-    shares = [()] * len(ids) if scored.shares is None else scored.shares.take(at, axis=1).T.tolist()
+    amounts = list(zip(*(one.take(at).tolist() for one in terms.values()), strict=True))
+    shares: list[Sequence[float]] = [()] * len(ids)
     near: list[Sequence[bool]] = [()] * len(ids)
-    if words is not None and scored.shares is not None:
-        near = are_near(field, words, best, scored.shares.take(at, axis=1)).T.tolist()
-    named = [False] * len(ids) if scored.named is None else scored.named.take(at).tolist()
-    amounts = [()] * len(ids) if scored.amounts is None else scored.amounts.take(at, axis=1).T.tolist()
-    kin = field.kin(best).tolist()
-    order = [one for one in order if values[one] > 0]
     by_words = None
     if words is not None and scored.shares is not None:
+        held = scored.shares.take(at, axis=1)
+        shares = held.T.tolist()
+        near = are_near(field, words, best, held).T.tolist()
         by_words = [shares[one] for one in order], words.weights.tolist()
-    sure = confidences(Ranking(together, [values[one] for one in order], by_words, scored.cosines))
+    kin = field.kin(best).tolist()
+    sure = confidences(Ranking(together, [values[one] for one in order], by_words, scored.ahead))
     return [
         Match(
             ids[one],
@@ -327,7 +347,6 @@ def _ranked(
             ranks[one],
             shares[one],
             near[one],
-            named[one],
             amounts[one],
             kin[one],
             confidence,
@@ -339,6 +358,6 @@ def _ranked(
 def _newest(field: Field, places: Numbers, limit: int) -> list[Match]:
     best = best_of(field, places, field.at(places), limit)
     ids: list[bytes] = field.ids(best).view("V16").tolist()
-    summary = MatchSummary((), (), ())
+    summary = MatchSummary((), (), (), ())
     newest = sorted(zip((-field.at(best)).tolist(), ids, field.kin(best).tolist(), strict=True))
     return [Match(id, 0.0, summary, kin=kin) for _, id, kin in newest]

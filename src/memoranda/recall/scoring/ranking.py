@@ -1,0 +1,144 @@
+"""The ranking: the score of a passage is a sum of a few terms, each with one coefficient."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.recall.arrays.columns import Mask, Numbers
+from memoranda.recall.scoring.fields import Field
+
+Scores = NDArray[np.float64]
+
+
+class Term(StrEnum):
+    """A part of a passage's score, named as people read it."""
+
+    #: Its words and those of its neighbours, in standard deviations of the words of all passages.
+    WORDS = "words"
+    #: Its cosine, as a share of the best one of all passages; less where all are alike to the model.
+    MEANING = "meaning"
+    #: The best words and meaning in its thread; a passage without a thread is its own.
+    CONVERSATION = "its conversation"
+    #: The question names its speaker.
+    SPEAKER = "names the speaker"
+    #: In a talk of a user and an assistant: the user said it, or it is no message. A third if the question asks "you".
+    USER = "the user's own words"
+    #: In a talk of people with names: the logarithm of how many terms it has.
+    LENGTH = "length"
+    #: It was said or observed on a day that the question names.
+    DAY = "on the day it names"
+
+
+#: How much each term counts. ``python -m evals.fit_ranking`` fits these numbers; the best meaning has 1.
+COEFFICIENTS: Final = {
+    Term.WORDS: 0.1,
+    Term.MEANING: 1.0,
+    Term.CONVERSATION: 0.35,
+    Term.SPEAKER: 0.5,
+    Term.USER: 0.25,
+    Term.LENGTH: 0.3,
+    Term.DAY: 1.0,
+}
+#: The share of words that goes to the passage together with its neighbours.
+WORDS_NEAR: Final = 0.75
+#: How many times as much meaning counts for the vectors of a model whose cosines differ less, by the beginning of their set's name.
+_TIMES: Final = {"local/multilingual-e5-small/": 10.0}
+#: Meaning counts in full if the best cosine is above the average by this share of itself; and at least so much of that.
+_APART, _LEAST_APART = 0.6, 0.2
+#: So many people with names are a group. There the talk crosses, and words count so much of what they count elsewhere.
+_GROUP, _WORDS_IN_GROUPS = 4, 0.5
+#: The share of the term for the user's own words that is left if the question asks for what "you" said.
+OF_YOU: Final = 0.33
+#: Words for the one who is asked. Those that mean something else in another language are left out.
+_YOU: Final = re.compile(
+    r"\b(?:you|yours?|du|dir|dich|deine?[mnrs]?|tú|usted|tu|te|toi|vous|votre|vos|você|jij|jou|jouw)\b|[你您]",
+    re.IGNORECASE,
+)
+
+
+class Named(NamedTuple):
+    """Masks of the places that a question names, along the field; None if there is no such place."""
+
+    #: Of a speaker, and of a day.
+    speakers: Mask | None
+    days: Mask | None
+    #: The question addresses the one who is asked, as in "what did you suggest".
+    you: bool
+
+
+class Ranks(NamedTuple):
+    """The terms of some passages, each a number for every passage, and their sum."""
+
+    terms: dict[Term, Scores]
+    #: Words and meaning alone, and the best of that in each one's thread.
+    own: Scores
+    best: Scores
+    together: Scores
+
+
+def words_weights(deviation: float, names: int) -> list[float]:
+    """Return how much the score by words counts, of a passage alone and together with its neighbours.
+
+    ``names`` is the number of people with names who talk.
+    """
+    whole = COEFFICIENTS[Term.WORDS] / deviation if deviation > 0 else 0.0
+    if names >= _GROUP:
+        whole *= _WORDS_IN_GROUPS
+    return [whole * (1 - WORDS_NEAR), whole * WORDS_NEAR]
+
+
+def meaning_times(vectors: str) -> float:
+    """Return how many times as much meaning counts for the vectors of this set as for others."""
+    return next((times for name, times in _TIMES.items() if vectors.startswith(name)), 1.0)
+
+
+def meaning_weight(best: float, average: float, least: float) -> float:
+    """Return how much a cosine counts, from the best and the average one; a best one of at most ``least`` is none.
+
+    It is less where all passages are alike to the model, as in a language that it does not know.
+    """
+    if best <= least:
+        return 0.0
+    apart = min(1.0, max(_LEAST_APART, (best - average) / best / _APART))
+    return COEFFICIENTS[Term.MEANING] * apart**2 / best
+
+
+def asks_you(question: str) -> bool:
+    """True if a question addresses the one who is asked."""
+    return _YOU.search(question) is not None
+
+
+def rank(field: Field, places: Numbers | None, own: dict[Term, Scores], named: Named) -> Ranks:
+    """Add the other terms to those by words and meaning of these places (ascending); all are 0 where those are.
+
+    Without places, these are the terms of all places of the field.
+    """
+
+    def at(line: NDArray[Any]) -> NDArray[Any]:
+        return line if places is None else line.take(places)
+
+    terms = dict(own)
+    first, *rest = terms.values()
+    alone = together = sum(rest, first)
+    best = field.best_by_thread(places, alone)
+    more: dict[Term, Scores] = {Term.CONVERSATION: best * COEFFICIENTS[Term.CONVERSATION]}
+    for term, mask in ((Term.SPEAKER, named.speakers), (Term.DAY, named.days)):
+        if mask is not None:
+            more[term] = at(mask).astype(np.float64) * COEFFICIENTS[term]
+    if field.is_with_assistant:
+        share = OF_YOU if named.you else 1.0
+        mine = ~at(field.others)
+        more[Term.USER] = mine.astype(np.float64) * (COEFFICIENTS[Term.USER] * share)
+    elif field.voices.names:
+        more[Term.LENGTH] = at(field.length_logarithms) * COEFFICIENTS[Term.LENGTH]
+    found = alone > 0
+    for term, one in more.items():
+        one *= found
+        terms[term] = one
+        together = together + one
+    return Ranks(terms, alone, best, together)
