@@ -1,7 +1,8 @@
 """Fit how much each term of the ranking counts: ``python -m evals.fit_ranking [--locomo PATH]``.
 
-It asks our own chats and notes through the public API, and finds the coefficients with which the passages that answer come
-first: a softmax over each question's passages, in which every set has the same weight and so has every question of a set.
+It asks our own chats and notes, and the open halves of our talks with an assistant and with pasted documents, through the public
+API, and finds the coefficients with which the passages that answer come first: a softmax over each question's passages, in
+which every set has the same weight and so has every question of a set.
 Speakers and length count only among people with names, so those are fitted on the open half of our group chats. A named day
 is not fitted: too few questions name one. The same data give the same numbers. They are written into ``scoring/ranking.py``
 by hand. With LoCoMo's file, whose licence forbids commercial use, it also prints what its two tuning conversations would give.
@@ -31,8 +32,8 @@ from memoranda.recall.scoring import search
 from memoranda.recall.scoring.ranking import COEFFICIENTS, OF_YOU, Ranks, Term, rank
 
 Floats = NDArray[np.float64]
-#: The set of our own in which people have names.
-_NAMED = "group_chats"
+#: The talks of a user and an assistant that it also asks, and the set in which people have names; of each the open half.
+_SHAPES, _NAMED = ("assistant_talks", "pasted_documents"), "group_chats"
 _STEPS = 60
 #: The terms that are the same whatever the coefficients are.
 _PLAIN = (Term.WORDS, Term.MEANING, Term.SPEAKER, Term.USER, Term.LENGTH)
@@ -71,9 +72,10 @@ def own_conversations() -> Iterator[tuple[str, Conversation]]:
     for name in SET_NAMES:
         for conversation in load(SETS / f"{name}.json").conversations:
             yield name, conversation
-    with TemporaryDirectory() as folder:
-        for conversation in load_file(write_file(_NAMED, "open", Path(folder))).corpus.conversations:
-            yield _NAMED, conversation
+    for name in (*_SHAPES, _NAMED):
+        with TemporaryDirectory() as folder:
+            for conversation in load_file(write_file(name, "open", Path(folder))).corpus.conversations:
+                yield name, conversation
 
 
 def of_locomo(path: Path) -> Iterator[tuple[str, Conversation]]:

@@ -142,25 +142,27 @@ def terms(
     if not scores:
         return {}
     found: dict[bytes, dict[Term, float]] = {id: {} for id in scores}
-    if question:
-        group = len({json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}) >= 4
-        spread = _spread([of[Scorer.WORDS] for of in scores.values()])
-        for id, of in scores.items():
-            words = (0.25 * of[Scorer.WORDS] + 0.75 * of[Scorer.WORDS_NEAR]) * (0.5 if group else 1)
-            found[id][Term.WORDS] = COEFFICIENTS[Term.WORDS] * words / spread if spread else 0.0
+    part = 0.0
+    crossing = 0.5 if len({json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}) >= 4 else 1.0
     if vector is not None:
         near = {id: of[Scorer.MEANING] if of[Scorer.MEANING] > ROUNDING else 0.0 for id, of in scores.items()}
         best = max(near.values(), default=0.0)
         cosines = [scores[row.id][Scorer.MEANING] for row in rows if row.vector is not None]
         average = sum(cosines) / len(cosines) if cosines else 0.0
-        apart = min(1.0, max(0.2, (best - average) / best / 0.6)) if best else 0.0
+        part = min(1.0, max(0.2, (best - average) / best / 0.6)) if best else 0.0
         for id, score in near.items():
-            found[id][Term.MEANING] = COEFFICIENTS[Term.MEANING] * apart**2 * score / best if best else 0.0
+            found[id][Term.MEANING] = COEFFICIENTS[Term.MEANING] * part * score / best if best else 0.0
+    if question:
+        spread = _spread([of[Scorer.WORDS] for of in scores.values()])
+        for id, of in scores.items():
+            words = (0.25 * of[Scorer.WORDS] + 0.75 * of[Scorer.WORDS_NEAR]) * crossing
+            words *= 1 + 1.5 * (1 - part)
+            found[id][Term.WORDS] = COEFFICIENTS[Term.WORDS] * words / spread if spread else 0.0
     own = {id: sum(of.values()) for id, of in found.items()}
     for row in rows:
         if own[row.id] > 0:
             beside = max(own[other.id] for other in rows if other is row or _together(row, other))
-            found[row.id][Term.CONVERSATION] = COEFFICIENTS[Term.CONVERSATION] * beside
+            found[row.id][Term.CONVERSATION] = COEFFICIENTS[Term.CONVERSATION] * beside * crossing
             found[row.id] |= _of_voices(rows, row, question)
     return found
 

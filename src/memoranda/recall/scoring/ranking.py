@@ -38,20 +38,33 @@ class Term(StrEnum):
 COEFFICIENTS: Final = {
     Term.WORDS: 0.1,
     Term.MEANING: 1.0,
-    Term.CONVERSATION: 0.35,
-    Term.SPEAKER: 0.5,
+    Term.CONVERSATION: 0.25,
+    Term.SPEAKER: 0.46,
     Term.USER: 0.25,
-    Term.LENGTH: 0.3,
+    Term.LENGTH: 0.28,
     Term.DAY: 1.0,
 }
 #: The share of words that goes to the passage together with its neighbours.
 WORDS_NEAR: Final = 0.75
-#: How many times as much meaning counts for the vectors of a model whose cosines differ less, by the beginning of their set's name.
-_TIMES: Final = {"local/multilingual-e5-small/": 10.0}
-#: Meaning counts in full if the best cosine is above the average by this share of itself; and at least so much of that.
-_APART, _LEAST_APART = 0.6, 0.2
-#: So many people with names are a group. There the talk crosses, and words count so much of what they count elsewhere.
-_GROUP, _WORDS_IN_GROUPS = 4, 0.5
+#: For each full part of meaning that is missing, words count so much more.
+_FOR_MEANING: Final = 1.5
+#: So many people with names are a group. There the talk crosses: words and the conversation count so much of what they count elsewhere.
+_GROUP, _IN_GROUPS = 4, 0.5
+
+
+class VectorKind(NamedTuple):
+    """What the cosines of an embedding model mean."""
+
+    #: Meaning counts in full if the best cosine is above the average by this share of itself; below that, a part of it.
+    apart: float = 0.6
+    #: How many times as much a cosine counts as those of other models.
+    times: float = 1.0
+
+
+#: At least this part of meaning counts: a few passages may all be as near.
+_LEAST_PART: Final = 0.2
+#: Models whose cosines differ less, by the beginning of the names of their sets of vectors.
+_KINDS: Final = {"local/multilingual-e5-small/": VectorKind(apart=0.2, times=7.0)}
 #: The share of the term for the user's own words that is left if the question asks for what "you" said.
 OF_YOU: Final = 0.33
 #: Words for the one who is asked. Those that mean something else in another language are left out.
@@ -81,31 +94,32 @@ class Ranks(NamedTuple):
     together: Scores
 
 
-def words_weights(deviation: float, names: int) -> list[float]:
-    """Return how much the score by words counts, of a passage alone and together with its neighbours.
-
-    ``names`` is the number of people with names who talk.
-    """
-    whole = COEFFICIENTS[Term.WORDS] / deviation if deviation > 0 else 0.0
-    if names >= _GROUP:
-        whole *= _WORDS_IN_GROUPS
-    return [whole * (1 - WORDS_NEAR), whole * WORDS_NEAR]
+def kind_of(vectors: str) -> VectorKind:
+    """Return what the cosines of this set of vectors mean."""
+    return next((kind for name, kind in _KINDS.items() if vectors.startswith(name)), VectorKind())
 
 
-def meaning_times(vectors: str) -> float:
-    """Return how many times as much meaning counts for the vectors of this set as for others."""
-    return next((times for name, times in _TIMES.items() if vectors.startswith(name)), 1.0)
-
-
-def meaning_weight(best: float, average: float, least: float) -> float:
-    """Return how much a cosine counts, from the best and the average one; a best one of at most ``least`` is none.
+def understood(kind: VectorKind, best: float, average: float) -> float:
+    """Return which part of meaning counts, from the best and the average cosine.
 
     It is less where all passages are alike to the model, as in a language that it does not know.
     """
-    if best <= least:
-        return 0.0
-    apart = min(1.0, max(_LEAST_APART, (best - average) / best / _APART))
-    return COEFFICIENTS[Term.MEANING] * apart**2 / best
+    return min(1.0, max(_LEAST_PART, (best - average) / best / kind.apart))
+
+
+def words_weights(deviation: float, names: int, part: float) -> list[float]:
+    """Return how much the score by words counts, of a passage alone and together with its neighbours.
+
+    ``names`` is the number of people with names who talk, and ``part`` the part of meaning that counts.
+    """
+    whole = COEFFICIENTS[Term.WORDS] / deviation if deviation > 0 else 0.0
+    whole *= 1 + _FOR_MEANING * (1 - part)
+    whole *= _crossing(names)
+    return [whole * (1 - WORDS_NEAR), whole * WORDS_NEAR]
+
+
+def _crossing(names: int) -> float:
+    return _IN_GROUPS if names >= _GROUP else 1.0
 
 
 def asks_you(question: str) -> bool:
@@ -126,7 +140,8 @@ def rank(field: Field, places: Numbers | None, own: dict[Term, Scores], named: N
     first, *rest = terms.values()
     alone = together = sum(rest, first)
     best = field.best_by_thread(places, alone)
-    more: dict[Term, Scores] = {Term.CONVERSATION: best * COEFFICIENTS[Term.CONVERSATION]}
+    lent = COEFFICIENTS[Term.CONVERSATION] * _crossing(field.voices.names)
+    more: dict[Term, Scores] = {Term.CONVERSATION: best * lent}
     for term, mask in ((Term.SPEAKER, named.speakers), (Term.DAY, named.days)):
         if mask is not None:
             more[term] = at(mask).astype(np.float64) * COEFFICIENTS[term]

@@ -18,12 +18,13 @@ from memoranda.recall.scoring.confidence import Ranking, confidences
 from memoranda.recall.scoring.fields import Field, with_near
 from memoranda.recall.scoring.matches import Match, MatchSummary
 from memoranda.recall.scoring.ranking import (
+    COEFFICIENTS,
     Named,
     Ranks,
     Term,
-    meaning_times,
-    meaning_weight,
+    kind_of,
     rank,
+    understood,
     words_weights,
 )
 from memoranda.recall.scoring.scorers import (
@@ -205,11 +206,11 @@ class _Run:
         self._field = field
         self._words = words
         self._vector = vector
-        self._times = meaning_times(vectors)
+        self._kind = kind_of(vectors)
         self._average = 0.0 if vector is None else field.average(vector)
         self._named = _named(field, question)
         self._scorers: list[Scorer] = []
-        self._weights: list[float] = []
+        self._deviation = 0.0
         if words is not None:
             self._scorers += [Scorer.WORDS, Scorer.WORDS_NEAR]
         if vector is not None:
@@ -222,7 +223,7 @@ class _Run:
         shares = None
         if self._words is not None:
             own, near, shares = word_scores_everywhere(self._field, self._words, there)
-            self._weigh_words(self._words, own)
+            self._deviation = self._field.deviation(own, self._words.weights)
             rows += [own, near]
         if self._vector is not None:
             rows.append(cosines_everywhere(self._field, self._vector).take(there))
@@ -247,7 +248,7 @@ class _Run:
         chosen: list[Numbers] = []
         if self._words is not None:
             own = own_word_scores(field, self._words)
-            self._weigh_words(self._words, own)
+            self._deviation = field.deviation(own, self._words.weights)
             near = with_near(own, field.ends)
             near[field.gaps] = 0
             rows += [own, near]
@@ -270,22 +271,20 @@ class _Run:
         chosen += [best, field.lenders(best, ranks.own, ranks.best)]
         return np.unique(np.concatenate(chosen))
 
-    def _weigh_words(self, words: WordMatches, own: Scores) -> None:
-        """Measure the scores by words of all passages, from which the weight of words follows."""
-        deviation = self._field.deviation(own, words.weights)
-        self._weights = words_weights(deviation, self._field.voices.names)
-
     def _ranks(self, places: Numbers | None, rows: Sequence[Scores]) -> tuple[Ranks, list[float]]:
         """Return the terms of these places or of all, from one row a scorer, and how much each scorer counts."""
-        weights, own = list(self._weights), dict[Term, Scores]()
+        weights, own = list[float](), dict[Term, Scores]()
+        best = 0.0 if self._vector is None else float(rows[-1].max())
+        heard = self._vector is not None and best > self._vector.least
+        part = understood(self._kind, best, self._average) if heard else 0.0
         if self._words is not None:
+            weights += words_weights(self._deviation, self._field.voices.names, part)
             words = rows[0] * weights[0]
             words += rows[1] * weights[1]
             own[Term.WORDS] = words
         if self._vector is not None:
             cosines = rows[-1]
-            weight = meaning_weight(float(cosines.max()), self._average, self._vector.least)
-            weights.append(weight * self._times)
+            weights.append(COEFFICIENTS[Term.MEANING] * self._kind.times * part / best if heard else 0.0)
             own[Term.MEANING] = np.where(cosines > self._vector.least, cosines, 0.0) * weights[-1]
         return rank(self._field, places, own, self._named), weights
 
