@@ -270,7 +270,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.list_: ("scan_", "places_", "visible_shelves"),
     recalls.recall: ("passages_since",),
     recalls.at_the_wall: (
-        *("scan_pinned", "scan_unformed", "most_used", "newest_passages", "count_kinds", "jobs_in_state"),
+        *("scan_unformed", "most_used", "newest_passages", "count_kinds", "jobs_in_state"),
     ),
     recalls.recall_filtered: ("recall.",),
     recalls.vectors_again: ("renew_vector",),

@@ -118,8 +118,6 @@ _SHELVED = (
         "get",
         "scan_up",
         "scan_down",
-        "scan_pinned_up",
-        "scan_pinned_down",
         "places_up",
         "places_down",
         "count",

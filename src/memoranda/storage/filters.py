@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from memoranda.model.data.data_filters import DataFilter
+from memoranda.model.memories import HELD
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of
-from memoranda.model.records import COMMITMENT, PASSAGE_TYPES, Record, RecordType
+from memoranda.model.records import COMMITMENT, INSTRUCTION, PASSAGE_TYPES, Record, RecordType
 from memoranda.model.values import micros
 from memoranda.storage.rows import TAKEN_BACK, cursor_of
 
@@ -33,6 +34,8 @@ class Dialect:
     begins: str
     #: A pinned memory, or a record of another type.
     pinned: str
+    #: Active instructions, memories with a key and pinned ones are few among many: each index of such memories, with its condition.
+    few: Mapping[str, str]
     #: The facet at place ``{0}``, as a text.
     facet: str
     #: One of the tags is one of the texts of parameter ``{0}``.
@@ -47,6 +50,17 @@ class Dialect:
     slots: Callable[[tuple[bytes, ...]], tuple[str, dict[str, Any]]]
     #: Returns the condition that a record cites one of these ids, and its parameters.
     citing: Callable[[list[bytes]], tuple[str, dict[str, Any]]]
+
+    def few_of(self, filter: Filter, types: frozenset[RecordType] | None) -> str | None:
+        """Return the index of few memories that holds all records of these types that a filter selects, if there is one."""
+        if types != frozenset({RecordType.MEMORY}) or filter.sources is not None or filter.thread is not None:
+            return None
+        held = filter.statuses is not None and filter.statuses <= HELD
+        if filter.pinned:
+            return "memories_pinned"
+        if held and filter.kinds == frozenset({INSTRUCTION}):
+            return "memories_instructing"
+        return "memories_keyed" if held and filter.keys is not None else None
 
     def conditions(self, filter: Filter, at: datetime | None) -> tuple[str, dict[str, Any]]:
         """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads.
@@ -137,16 +151,14 @@ def passage_types(filter: Filter) -> frozenset[RecordType]:
     return PASSAGE_TYPES if filter.types is None else filter.types & PASSAGE_TYPES
 
 
-def statement_of(filter: Filter, types: frozenset[RecordType] | None) -> str:
-    """Return the name of the statement that has the best index for a filter, and for these of its types."""
+def statement_of(filter: Filter) -> str:
+    """Return the name of the statement that has the best index for a filter."""
     if filter.by_places:
         name = "places"
     elif filter.unformed:
         name = "scan_unformed"
     elif filter.thread is not None:
         name = "scan_thread"
-    elif filter.pinned and types == frozenset({RecordType.MEMORY}):
-        name = "scan_pinned"
     elif filter.sources is not None:
         name = "scan_citing"
     else:

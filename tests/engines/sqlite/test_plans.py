@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from memoranda.engines.sqlite.file.connections import Connector, sql, statements
 from memoranda.engines.sqlite.file.migrations import book_migrations
-from memoranda.engines.sqlite.reads import DIALECT
+from memoranda.engines.sqlite.reads import DIALECT, stream
+from memoranda.model.memories import HELD
 from memoranda.model.query import Filter
+from memoranda.model.records import RecordType
 from memoranda.model.values import EARLIEST
 
 if TYPE_CHECKING:
@@ -84,8 +87,6 @@ def test_a_statement_never_reads_a_whole_table(book: sqlite3.Connection, name: s
         ("scan_up", "records_on_shelf"),
         ("scan_down", "records_on_shelf"),
         ("scan_thread_up", "records_of_thread"),
-        ("scan_pinned_up", "memories_pinned (shelf=? AND id>?)"),
-        ("scan_pinned_down", "memories_pinned (shelf=? AND id<?)"),
         ("passages_since", "records_by_mark"),
         ("passages_since", "SEARCH v USING INTEGER PRIMARY KEY"),
         ("passages_since", "SEARCH vector_sets USING COVERING INDEX vector_sets_active"),
@@ -121,3 +122,23 @@ def test_a_statement_never_reads_a_whole_table(book: sqlite3.Connection, name: s
 )
 def test_a_hot_statement_uses_its_index(book: sqlite3.Connection, name: str, index: str) -> None:
     assert any(index in step for step in plan(book, sql(name))), plan(book, sql(name))
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize(
+    ("only", "index"),
+    [
+        (Filter(pinned=True), "memories_pinned"),
+        (Filter(kinds=frozenset({"instruction"}), statuses=HELD), "memories_instructing"),
+        (Filter(keys=frozenset({"city"}), statuses=HELD), "memories_keyed"),
+        (Filter(kinds=frozenset({"instruction"})), "records_on_shelf"),
+        (Filter(keys=frozenset({"city"})), "records_on_shelf"),
+        (Filter(kinds=frozenset({"fact"}), statuses=HELD), "records_on_shelf"),
+    ],
+)
+def test_what_few_memories_are_is_read_through_their_own_index(
+    book: sqlite3.Connection, only: Filter, index: str, newest_first: bool
+) -> None:
+    only = replace(only, types=frozenset({RecordType.MEMORY}), newest_first=newest_first)
+    steps = plan(book, stream(only, RecordType.MEMORY, DIALECT.conditions(only, EARLIEST)[0]))
+    assert any(re.search(rf"USING INDEX {index} \(shelf=\?( AND type=\?)? AND id[<>]\?\)", step) for step in steps), steps

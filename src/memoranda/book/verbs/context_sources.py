@@ -23,6 +23,7 @@ from memoranda.model.passages import UNUSED
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Because, Filter, Hit, Scan
 from memoranda.model.records import (
+    INSTRUCTION,
     PASSAGE_TYPES,
     WHOLE,
     Owner,
@@ -61,10 +62,9 @@ class Finding(Protocol):
 _KEPT_TYPES: Final = frozenset({RecordType.PROFILE, RecordType.MEMORY})
 _KEPT = Filter(types=_KEPT_TYPES, pinned=True)
 _NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
-_STANDING_KIND = "instruction"
 #: Instructions of the user or the operator: they hold whatever is asked.
 _STANDING = replace(
-    _NEWEST, kinds=frozenset({_STANDING_KIND}), trust=frozenset({Trust.USER.value, Trust.OPERATOR.value})
+    _NEWEST, kinds=frozenset({INSTRUCTION}), trust=frozenset({Trust.USER.value, Trust.OPERATOR.value})
 )
 #: What no longer holds, because something replaced it or because it was taken back.
 _ENDED = Filter(types=_NEWEST.types, statuses=frozenset(status.value for status in MARKS))
@@ -248,7 +248,7 @@ class Contexts:
         ]
         if RecordType.MEMORY in types:
             newest = replace(_NEWEST, kinds=request.kinds)
-            if request.kinds is None or _STANDING_KIND in request.kinds:
+            if request.kinds is None or INSTRUCTION in request.kinds:
                 scans.append(Scan(owner, view, _STANDING, None, _STANDING_MOST))
             scans.append(Scan(owner, view, newest, None, most))
             for group in self._other_groups(owner, view):
@@ -326,7 +326,7 @@ def _each_once(memories: Iterable[Memory]) -> list[Memory]:
 
 def _is_standing(memory: Memory) -> bool:
     """True for an instruction of the user or the operator: it holds whatever is asked."""
-    return memory.kind == _STANDING_KIND and memory.trust in (_STANDING.trust or ())
+    return memory.kind == INSTRUCTION and memory.trust in (_STANDING.trust or ())
 
 
 def _is_over(memory: Memory, now: datetime) -> bool:

@@ -150,16 +150,6 @@ SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[])
     ORDER BY r.id LIMIT :limit) AS x
 ORDER BY x.id LIMIT :limit
 
--- The test on the text selects the index; content may contain that text, too, so the condition on the facets decides.
--- name: scan_pinned_up
-WITH seen AS MATERIALIZED ({view})
-SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
-    SELECT r.type, r.id, r.version, r.recorded_at, r.body
-    FROM records AS r
-    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id > :cursor AND {conditions}
-    ORDER BY r.id LIMIT :limit) AS x
-ORDER BY x.id LIMIT :limit
-
 -- The records that cite something are few: they are found by their ids, never by looking through the shelf.
 -- name: scan_citing_up
 WITH seen AS MATERIALIZED ({view}), citing AS MATERIALIZED (
@@ -248,15 +238,6 @@ SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[])
     SELECT r.type, r.id, r.version, r.recorded_at, r.body
     FROM records AS r
     WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.id < :cursor AND {conditions}
-    ORDER BY r.id DESC LIMIT :limit) AS x
-ORDER BY x.id DESC LIMIT :limit
-
--- name: scan_pinned_down
-WITH seen AS MATERIALIZED ({view})
-SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
-    SELECT r.type, r.id, r.version, r.recorded_at, r.body
-    FROM records AS r
-    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id < :cursor AND {conditions}
     ORDER BY r.id DESC LIMIT :limit) AS x
 ORDER BY x.id DESC LIMIT :limit
 

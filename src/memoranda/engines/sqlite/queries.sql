@@ -102,19 +102,6 @@ FROM records AS r
 WHERE r.shelf = :shelf AND r.type = :type AND r.id < :cursor AND {conditions}
 ORDER BY r.id DESC LIMIT :limit
 
--- Pinned memories are few among many: every stream of them goes through their own index.
--- name: scan_pinned_up
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r INDEXED BY memories_pinned
-WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id > :cursor AND {conditions}
-ORDER BY r.id LIMIT :limit
-
--- name: scan_pinned_down
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r INDEXED BY memories_pinned
-WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id < :cursor AND {conditions}
-ORDER BY r.id DESC LIMIT :limit
-
 -- The records that cite something are few: they are found by their ids, never by looking through the shelf.
 -- name: scan_citing_up
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body

@@ -58,6 +58,11 @@ DIALECT = Dialect(
     among="{0} IN (SELECT value FROM json_each({1}))",
     begins="substr({0}, 1, length({1})) = {1}",
     pinned="(r.type <> 'memory' OR json_extract(r.body, '$.pinned') = 1)",
+    few={
+        "memories_pinned": "r.type = 'memory' AND instr(r.body, '\"pinned\":true') > 0",
+        "memories_instructing": "r.type = 'memory' AND r.status = 'active' AND r.kind = 'instruction'",
+        "memories_keyed": "r.type = 'memory' AND r.status = 'active' AND instr(r.body, '\"key\":\"') > 0",
+    },
     facet="json_extract(nullif(r.facets, ''), '$[{0}]')",
     expiry="json_extract(nullif(r.facets, ''), '$[7]')",
     tagged="EXISTS (SELECT 1 FROM json_each(nullif(r.facets, ''), '$[5]') WHERE value IN (SELECT value FROM json_each({0})))",
@@ -138,7 +143,7 @@ def _scan(on: Session, shelves: dict[int, Seen], asked: Scan) -> Page:
     values |= {**start_of(filter, cursor), "limit": limit + 1}
     if filter.by_places:
         values["shelves"] = json.dumps(list(shelves))
-        text = sql(statement_of(filter, None)).replace("{conditions}", condition)
+        text = sql(statement_of(filter)).replace("{conditions}", condition)
         rows = on.connection.execute(text, values).fetchall()
     else:
         rows = _merged(on, shelves, filter, condition, values)
@@ -156,7 +161,7 @@ def _merged(
     """Return rows ordered by id; it merges the shelves and types, each read through its index."""
     streams = [
         on.connection.execute(
-            sql(statement_of(filter, frozenset({type_}))).replace("{conditions}", condition),
+            stream(filter, type_, condition),
             {**values, "shelf": shelf, "type": type_.value},
         )
         for shelf in shelves
@@ -166,6 +171,15 @@ def _merged(
     return list(
         islice(heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first), values["limit"])
     )
+
+
+def stream(filter: Filter, type: RecordType, condition: str) -> str:
+    """Return the statement that reads one type of a shelf in the order of ids, through the index with the fewest rows."""
+    few, text = DIALECT.few_of(filter, frozenset({type})), sql(statement_of(filter))
+    if few is not None:
+        text = text.replace("FROM records AS r", f"FROM records AS r INDEXED BY {few}")
+        condition = f"{DIALECT.few[few]} AND {condition}"
+    return text.replace("{conditions}", condition)
 
 
 def _conditions(filter: Filter, view: View) -> tuple[str, dict[str, Any]]:

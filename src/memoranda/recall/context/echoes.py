@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
@@ -59,6 +59,8 @@ class Echoes:
     def __init__(self, known: Iterable[Record], question: str | None) -> None:
         self._texts = {record.id: text for record in known if (text := _text_of(record))}
         self._parts: dict[UUID, list[_Part]] = {}
+        #: Terms are looked for when a message needs them, and once in each text.
+        self._terms_in = cache(terms_in)
         self._question = comparable_text(question or "")
 
     def reason(self, message: Message, shown: Shown | None = None) -> Echo | None:
@@ -75,8 +77,7 @@ class Echoes:
 
     def shown(self, ids: Iterable[UUID]) -> Shown:
         """Return what these records say together, as far as they are known."""
-        texts = [self._texts[id] for id in ids if id in self._texts]
-        return Shown(frozenset().union(*map(terms_in, texts)), texts)
+        return Shown([self._texts[id] for id in ids if id in self._texts], self._terms_in)
 
     def empty(self, message: Message) -> Echo | None:
         """Return why a message says nothing beside any context; None if it may."""
@@ -90,9 +91,14 @@ class Echoes:
 class Shown:
     """The terms of the texts in a context, and a flag if one has a negation."""
 
-    def __init__(self, terms: frozenset[int], texts: Sequence[str]) -> None:
-        self.terms = terms
+    def __init__(self, texts: Sequence[str], terms_in: Callable[[str], frozenset[int]]) -> None:
         self._texts = texts
+        self._terms_in = terms_in
+
+    @cached_property
+    def terms(self) -> frozenset[int]:
+        """What a message that only repeats finds again."""
+        return frozenset().union(*map(self._terms_in, self._texts))
 
     @cached_property
     def denies(self) -> bool:
