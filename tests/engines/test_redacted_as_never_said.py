@@ -117,7 +117,8 @@ async def recalled(book: Book, question: str, mode: str) -> list[Any]:
             hit.text,
             round(hit.score, 6),
             sorted((word, round(share, 6)) for word, share in hit.words),
-            sorted((part.scorer, round(part.score, 6), round(part.weight, 9)) for part in hit.scores),
+            sorted((term, round(amount, 6)) for term, amount in hit.terms),
+            round(hit.cosine or 0.0, 6),
         )
         for hit in hits
     ]

@@ -16,7 +16,6 @@ from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring.matches import Match
 from memoranda.recall.scoring.ranking import COEFFICIENTS, Term
-from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from memoranda.text.terms import TermGroup, pack, term_hash
 
@@ -95,8 +94,9 @@ def numbers(found: Sequence[Match]) -> list[int]:
     return [int.from_bytes(one.id, "big") for one in found]
 
 
-def score_of(found: Match, scorer: Scorer) -> float:
-    return next(one.score for one in found.scorer_scores(1.0) if one.scorer is scorer)
+def words_of(found: Match) -> float:
+    """The score of a passage by its own words and near ones."""
+    return sum(share for _, share in (*found.words, *found.near_words))
 
 
 # ── The plain reading ─────────────────────────────────────────────────────────────────────────────────────
@@ -104,22 +104,22 @@ def score_of(found: Match, scorer: Scorer) -> float:
 
 def plain(
     rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
-) -> dict[bytes, dict[Scorer, float]]:
-    """Return the score of every passage by every scorer."""
+) -> dict[bytes, dict[str, float]]:
+    """Return the score of every passage by its words, by these and its neighbours', and its cosine."""
     if not rows:
         return {}
     near = {row.id: _beside(rows, row) for row in rows}
-    scores: dict[bytes, dict[Scorer, float]] = {row.id: {} for row in rows}
+    scores: dict[bytes, dict[str, float]] = {row.id: {} for row in rows}
     if question:
         counts = {row.id: _counts(row) for row in rows}
         around = {id: _added(counts, beside) for id, beside in near.items()}
-        for scorer, held in ((Scorer.WORDS, counts), (Scorer.WORDS_NEAR, around)):
+        for name, held in (("words", counts), ("words_near", around)):
             for id, score in _bm25(counts, held, question).items():
-                scores[id][scorer] = score
+                scores[id][name] = score
     if vector is not None:
         cosines = {row.id: _cosine(row, vector) for row in rows}
         for id in near:
-            scores[id][Scorer.MEANING] = cosines[id]
+            scores[id]["meaning"] = cosines[id]
     return scores
 
 
@@ -143,19 +143,21 @@ def terms(
         return {}
     found: dict[bytes, dict[Term, float]] = {id: {} for id in scores}
     part = 0.0
-    crossing = 0.5 if len({json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}) >= 4 else 1.0
+    crossing = (
+        0.5 if len({json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}) >= 4 else 1.0
+    )
     if vector is not None:
-        near = {id: of[Scorer.MEANING] if of[Scorer.MEANING] > ROUNDING else 0.0 for id, of in scores.items()}
+        near = {id: of["meaning"] if of["meaning"] > ROUNDING else 0.0 for id, of in scores.items()}
         best = max(near.values(), default=0.0)
-        cosines = [scores[row.id][Scorer.MEANING] for row in rows if row.vector is not None]
+        cosines = [scores[row.id]["meaning"] for row in rows if row.vector is not None]
         average = sum(cosines) / len(cosines) if cosines else 0.0
         part = min(1.0, max(0.2, (best - average) / best / 0.6)) if best else 0.0
         for id, score in near.items():
             found[id][Term.MEANING] = COEFFICIENTS[Term.MEANING] * part * score / best if best else 0.0
     if question:
-        spread = _spread([of[Scorer.WORDS] for of in scores.values()])
+        spread = _spread([of["words"] for of in scores.values()])
         for id, of in scores.items():
-            words = (0.25 * of[Scorer.WORDS] + 0.75 * of[Scorer.WORDS_NEAR]) * crossing
+            words = (0.25 * of["words"] + 0.75 * of["words_near"]) * crossing
             words *= 1 + 1.5 * (1 - part)
             found[id][Term.WORDS] = COEFFICIENTS[Term.WORDS] * words / spread if spread else 0.0
     own = {id: sum(of.values()) for id, of in found.items()}

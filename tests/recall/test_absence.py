@@ -54,7 +54,7 @@ async def test_what_comes_next_is_told_where_no_id_is_named(book: memoranda.Book
         await book.remember("ana", f"tea {number}")
     hits = await book.recall("ana", "tea", limit=2, explain=True)
     assert [one.rank for one in hits.missing] == [3, 4]
-    assert all(one.because is WhyMissing.OUTRANKED and one.scores for one in hits.missing)
+    assert all(one.because is WhyMissing.OUTRANKED and one.terms for one in hits.missing)
     assert (await book.recall("ana", "tea", limit=2)).missing == ()
     with pytest.raises(NotFound):
         await book.recall("ana", "tea", explain="no id")

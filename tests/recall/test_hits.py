@@ -211,17 +211,15 @@ async def test_a_hit_quotes_the_sources_that_are_left(book: memoranda.Book) -> N
 # ── Why it is there ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_hit_tells_what_each_way_of_finding_says_of_it(book: memoranda.Book) -> None:
+async def test_a_hit_tells_its_words_and_the_terms_of_its_score(book: memoranda.Book) -> None:
     await said(book, ("Ana", "green tea"), ("Bo", "fine"))
     first, second = await book.recall(
         "ana", "what did Ana say of tea", types="message", only={"kinds": ["user"]}
     )
-    assert [(one.scorer, one.rank) for one in first.scores] == [("words", 1), ("words_near", 1)]
-    words = sum(scorer.weight * scorer.score for scorer in first.scores)
-    assert dict(first.terms)["words"] == pytest.approx(words)
-    assert sum(share for _, share in first.words) == pytest.approx(first.scores[0].score)
+    assert [word for word, _ in first.words] == ["Ana", "tea"] and first.cosine is None
+    assert sum(amount for _, amount in first.terms) == pytest.approx(first.score)
     assert "names the speaker" in dict(first.terms) and "names the speaker" not in dict(second.terms)
-    assert second.words == () and second.scores[1].score > 0
+    assert second.words == () and dict(second.terms)["words"] > 0
     assert first.conditions == {"types": ["message"], "kinds": ["user"]}
 
 

@@ -18,7 +18,6 @@ from memoranda.model.vectors import pack_vector
 from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring import search as searching
-from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from memoranda.text.terms import TermGroup, term_hash
 from tests.recall.plain import (
@@ -30,12 +29,12 @@ from tests.recall.plain import (
     packed,
     passage,
     plain,
-    score_of,
     shelf_of,
     terms,
     together,
     unit,
     words,
+    words_of,
 )
 
 # ── Scores ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -46,10 +45,10 @@ def test_a_score_is_bm25_worked_out_by_hand() -> None:
     long, short = find(index, "tea")
     # three passages, 8 terms, so 8/3 on average; two of them hold the word
     rarity = math.log(1 + 1.5 / 2.5)
-    assert score_of(long, Scorer.WORDS) == pytest.approx(
+    assert words_of(long) == pytest.approx(
         rarity * 2 * 2.2 / (2 + 1.2 * (0.5 + 0.5 * 3 / (8 / 3))), abs=1e-12
     )
-    assert score_of(short, Scorer.WORDS) == pytest.approx(
+    assert words_of(short) == pytest.approx(
         rarity * 1 * 2.2 / (1 + 1.2 * (0.5 + 0.5 * 1 / (8 / 3))), abs=1e-12
     )
     assert numbers([long, short]) == [1, 2]
@@ -59,7 +58,8 @@ def test_parts_name_the_words_in_the_order_asked_and_add_up_to_the_score() -> No
     index = shelf_of(passage(1, "milk tea sugar"), passage(2, "tea cup"), passage(3, "rain"))
     found = find(index, "sugar snow tea milk")
     assert [[word for word, _ in one.words] for one in found] == [["sugar", "tea", "milk"], ["tea"]]
-    assert all(sum(share for _, share in one.words) == score_of(one, Scorer.WORDS) for one in found)
+    alone = find(shelf_of(passage(1, "milk tea sugar"), passage(2, "tea cup"), passage(3, "rain")), "tea")
+    assert dict(found[0].words)["tea"] == words_of(alone[1])
 
 
 def test_a_word_with_alternatives_counts_once_with_all_its_terms() -> None:
@@ -91,7 +91,7 @@ def test_nothing_is_found_by_no_words_nowhere_or_without_room() -> None:
 
 def test_a_passage_without_terms_counts_in_the_statistics() -> None:
     alone, beside = shelf_of(passage(1, "tea")), shelf_of(passage(1, "tea"), passage(2))
-    assert score_of(find(beside, "tea")[0], Scorer.WORDS) > score_of(find(alone, "tea")[0], Scorer.WORDS)
+    assert words_of(find(beside, "tea")[0]) > words_of(find(alone, "tea")[0])
 
 
 # ── Visibility ────────────────────────────────────────────────────────────────────────────────────────────
@@ -185,8 +185,8 @@ def test_a_filter_admits(only: PassageFilter, expected: list[int]) -> None:
     )
     found = find(index, "tea", only=only)
     assert sorted(numbers(found)) == expected
-    unfiltered = {one.id: one.scores for one in find(index, "tea")}
-    assert all(one.scores == unfiltered[one.id] for one in found)
+    unfiltered = {one.id: one.amounts for one in find(index, "tea")}
+    assert all(one.amounts == unfiltered[one.id] for one in found)
 
 
 def test_many_threads_can_be_asked_for_among_many() -> None:
@@ -311,8 +311,9 @@ def test_after_any_changes_it_answers_as_if_built_anew_and_as_the_books_say(
     every = list(rows.values())
     said, parts = plain(every, question, vector), terms(every, question, vector)
     for one in found:
-        held = {scorer: score for scorer, score, _, _ in one.scorer_scores(1.0)}
-        assert held == pytest.approx({scorer: said[one.id][Scorer(scorer)] for scorer in held}, abs=1e-4)
+        if question:
+            assert words_of(one) == pytest.approx(said[one.id]["words"], abs=1e-4)
+        assert (one.cosine or 0.0) == pytest.approx(said[one.id].get("meaning", 0.0), abs=1e-4)
         of_terms = {term: amount for term, amount in parts[one.id].items() if amount}
         assert dict(one.terms(1.0)) == pytest.approx(of_terms, abs=1e-3)
     scores = together(every, question, vector, only)

@@ -50,7 +50,7 @@ def test_a_search_in_another_thread_sees_all_of_a_delta_or_nothing() -> None:
     # each delta replaces one pair by another: with half a delta, an answer would be torn
     base = [passage(number, "rain") for number in range(1000, 1040)]
     index = shelf_of(*base, passage(0, "tea"), passage(1, "tea"))
-    one_score = find(index, "tea")[0].scores
+    one_score = find(index, "tea")[0].amounts
     done = False
 
     def read() -> list[list[Match]]:
@@ -73,4 +73,4 @@ def test_a_search_in_another_thread_sees_all_of_a_delta_or_nothing() -> None:
         first, second = numbers(answer)
         assert first % 2 == 0
         assert second == first + 1
-        assert [one.scores for one in answer] == [one_score, one_score]
+        assert [one.amounts for one in answer] == [one_score, one_score]

@@ -13,7 +13,6 @@ from memoranda.recall.arrays.columns import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.scoring import search as searching
 from memoranda.recall.scoring.ranking import Term
-from memoranda.recall.scoring.scorers import Scorer
 from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from tests.recall.plain import (
     EVERYTHING,
@@ -22,7 +21,6 @@ from tests.recall.plain import (
     identity,
     numbers,
     passage,
-    score_of,
     shelf_of,
     unit,
     words,
@@ -55,7 +53,7 @@ def test_a_passage_is_found_by_what_was_said_beside_it_in_its_thread() -> None:
     found = find(index, "tea")
     assert numbers(found) == [1, 2, 3]
     assert [one.words for one in found[1:]] == [(), ()]
-    assert all(score_of(one, Scorer.WORDS) == 0 < score_of(one, Scorer.WORDS_NEAR) for one in found[1:])
+    assert all(dict(one.terms(1.0))["words"] > 0 for one in found)
 
 
 def test_neighbours_stay_neighbours_however_their_thread_came_in() -> None:
@@ -87,8 +85,8 @@ def test_meaning_finds_what_shares_no_word() -> None:
     )
     (first, *_) = find(index, "drizzle", vector=unit(0.1, 1, 0))
     assert numbers([first]) == [2]
-    assert score_of(first, Scorer.MEANING) == pytest.approx(0.995, abs=1e-3)
-    assert [scorer.scorer for scorer in first.scorer_scores(1.0)] == [Scorer.MEANING]
+    assert first.cosine == pytest.approx(0.995, abs=1e-3)
+    assert "words" not in dict(first.terms(1.0))
     assert find(index, "drizzle", vector=unit(0.1, 1, 0), mode=Mode.WORDS) == []
 
 
@@ -102,20 +100,6 @@ def test_a_vector_of_another_dimension_is_left_alone() -> None:
 
 def test_one_passage_alone_is_found_by_its_meaning() -> None:
     assert numbers(find(shelf_of(passage(1, "tea", vector=unit(1, 2))), "", vector=unit(1, 1))) == [1]
-
-
-def test_every_scorer_says_score_rank_and_weight() -> None:
-    index = shelf_of(
-        *(passage(number, "tea " * number, vector=unit(1, number)) for number in range(1, 6)),
-    )
-    found = find(index, "tea", vector=unit(0, 1))
-    assert numbers(found) == [5, 4, 3, 2, 1]
-    for place, one in enumerate(found, start=1):
-        assert [scorer.rank for scorer in one.scorer_scores(1.0)] == [place] * 3
-        parts = sum(scorer.weight * scorer.score for scorer in one.scorer_scores(1.0))
-        assert dict(one.terms(1.0))["words"] + dict(one.terms(1.0))["meaning"] == pytest.approx(
-            parts, abs=1e-4
-        )
 
 
 def test_the_newest_come_first_where_only_that_is_asked() -> None:

@@ -250,7 +250,7 @@ class BookMemoryStore:
 
 def _is_found(hit: Hit) -> bool:
     """True if a hit has words of the question or its meaning, and not near words alone."""
-    return bool(hit.words) or any(one.scorer == "meaning" and one.score > 0 for one in hit.scores)
+    return bool(hit.words) or (hit.cosine or 0.0) > 0
 
 
 def _path(item: Item) -> str:

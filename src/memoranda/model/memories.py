@@ -70,6 +70,8 @@ class MemoryStatus(StrEnum):
     EVICTED = "evicted"
 
 
+#: The kind of a memory that says how the assistant should act, whatever is asked.
+INSTRUCTION = "instruction"
 #: The statuses of active memories.
 HELD = frozenset({MemoryStatus.ACTIVE.value})
 

@@ -152,19 +152,6 @@ class Why:
         return f"<Why {self.record!r}: sources {self.source_count}, changes {len(self.history)}>"
 
 
-class ScorerScore(NamedTuple):
-    """The score of a passage by one scorer."""
-
-    #: ``words``, ``words_near`` (together with its neighbours in the thread) or ``meaning``.
-    scorer: str
-    #: BM25, or the cosine.
-    score: float
-    #: Among what was looked at closely: everything, in a shelf that is not large.
-    rank: int
-    #: How much the terms of a hit rise for each 1 of this score.
-    weight: float
-
-
 class Because(StrEnum):
     """The reason why a passage is shown with another one instead of alone."""
 
@@ -187,15 +174,15 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that recall found, and the scores that explain why."""
+    """A passage that recall found, and what explains why."""
 
     record: Record
     score: float
     rank: int
     #: Each word of the question that it holds, with its share of the words score.
     words: tuple[tuple[str, float], ...] = ()
-    #: Its score by each scorer; none if only its time or its use counted.
-    scores: tuple[ScorerScore, ...] = ()
+    #: The cosine of its vector and the question's, 0 if it has none; None if no vectors were compared.
+    cosine: float | None = None
     #: Of a memory: its strength when found, which raised its score, and how often it was used.
     strength: float | None = None
     uses: int = 0
@@ -273,7 +260,6 @@ class MissingHit:
     #: Its place among all that answer, and what that counted; nothing where it does not answer at all.
     rank: int | None = None
     score: float | None = None
-    scores: tuple[ScorerScore, ...] = ()
     #: What that score consists of, as in ``Hit.terms``.
     terms: tuple[tuple[str, float], ...] = ()
 

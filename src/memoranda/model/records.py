@@ -200,9 +200,7 @@ def lowest(trusts: Iterable[Trust]) -> Trust:
 
 #: The kind of a memory that says what the assistant promised and has not done yet; it is valid until it is due.
 COMMITMENT = "commitment"
-#: The kind of a memory that says how the assistant should act, whatever is asked.
-INSTRUCTION = "instruction"
-DEFAULT_KINDS = ("preference", "fact", INSTRUCTION, "context", "experience", "note", COMMITMENT)
+DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "note", COMMITMENT)
 
 
 #: The limits on the number of active memories: the fields of the errors that say that one is reached.

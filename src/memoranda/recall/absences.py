@@ -124,9 +124,7 @@ def _missing_match(
     """Return the explanation for a match, with its score and its terms on the scale of the hits."""
     rank, found = every[id]
     whole = whole_of(match for _, match in every.values())
-    return MissingHit(
-        id, because, why, rank, found.score / whole, found.scorer_scores(whole), found.terms(whole)
-    )
+    return MissingHit(id, because, why, rank, found.score / whole, found.terms(whole))
 
 
 def _outranked(id: UUID, hits: Sequence[Hit], every: Mapping[UUID, tuple[int, Match]]) -> MissingHit:

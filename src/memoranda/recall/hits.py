@@ -178,7 +178,7 @@ def hits_of(
                 one.score,
                 len(hits) + 1,
                 found.words,
-                found.scorer_scores(whole),
+                found.cosine,
                 one.strength,
                 0 if one.strength is None else read.uses.get(record.id, UNUSED).count,
                 others,

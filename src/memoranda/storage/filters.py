@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, cast
 
 from memoranda.model.data.data_filters import DataFilter
-from memoranda.model.memories import HELD
+from memoranda.model.memories import HELD, INSTRUCTION
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of
-from memoranda.model.records import COMMITMENT, INSTRUCTION, PASSAGE_TYPES, Record, RecordType
+from memoranda.model.records import COMMITMENT, PASSAGE_TYPES, Record, RecordType
 from memoranda.model.values import micros
 from memoranda.storage.rows import TAKEN_BACK, cursor_of
 

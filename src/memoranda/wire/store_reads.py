@@ -206,6 +206,5 @@ def _item(hit: Hit) -> Item:
 
 def _score(hit: Hit, words: int) -> float:
     """Return the larger of the cosine and the share of the question's words that the item has: at most 1, for any question."""
-    cosine = next((one.score for one in hit.scores if one.scorer == "meaning"), None)
     share = min(1.0, len(hit.words) / words) if words else 0.0
-    return share if cosine is None else max(cosine, share) if share else cosine
+    return share if hit.cosine is None else max(hit.cosine, share) if share else hit.cosine

@@ -141,4 +141,6 @@ def test_what_few_memories_are_is_read_through_their_own_index(
 ) -> None:
     only = replace(only, types=frozenset({RecordType.MEMORY}), newest_first=newest_first)
     steps = plan(book, stream(only, RecordType.MEMORY, DIALECT.conditions(only, EARLIEST)[0]))
-    assert any(re.search(rf"USING INDEX {index} \(shelf=\?( AND type=\?)? AND id[<>]\?\)", step) for step in steps), steps
+    assert any(
+        re.search(rf"USING INDEX {index} \(shelf=\?( AND type=\?)? AND id[<>]\?\)", step) for step in steps
+    ), steps

@@ -17,13 +17,12 @@ from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
 from memoranda.formation.bound_profiles import keyed
 from memoranda.model.experience_lines import ExperienceLine, serves
-from memoranda.model.memories import HELD, Memory
+from memoranda.model.memories import HELD, INSTRUCTION, Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.passages import UNUSED
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Because, Filter, Hit, Scan
 from memoranda.model.records import (
-    INSTRUCTION,
     PASSAGE_TYPES,
     WHOLE,
     Owner,

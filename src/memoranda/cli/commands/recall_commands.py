@@ -140,13 +140,12 @@ def reasons_of(hit: Hit) -> str:
     reasons = []
     if hit.words:
         reasons.append("words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.words))
-    elif any(one.scorer == "words_near" and one.score > 0 for one in hit.scores):
+    elif dict(hit.terms).get("words"):
         reasons.append("next to words of the question")
     if hit.near_words:
         reasons.append("near words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.near_words))
-    reasons += [
-        f"meaning: {one.score:.2f}" for one in hit.scores if one.scorer == "meaning" and one.score > 0
-    ]
+    if (hit.cosine or 0.0) > 0:
+        reasons.append(f"meaning: {hit.cosine:.2f}")
     if hit.strength is not None:
         reasons.append(
             f"strength: {hit.strength:.2f}" + (f", used {counted(hit.uses, 'time')}" if hit.uses else "")

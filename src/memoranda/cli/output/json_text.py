@@ -17,11 +17,11 @@ from pydantic import BaseModel
 from memoranda.cli.output.terminal import visible
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Ignored
-from memoranda.model.query import Hit, MissingHit, ScorerScore
+from memoranda.model.query import Hit, MissingHit
 from memoranda.model.records import Record
 from memoranda.model.redactions import Telling
 
-_OF_A_HIT = "rank score confidence near_words strength uses folded sources conditions record".split()
+_OF_A_HIT = "rank score confidence cosine near_words strength uses folded sources conditions record".split()
 
 
 def json_value(value: Any) -> Any:
@@ -45,11 +45,9 @@ def json_value(value: Any) -> Any:
             own = {name: json_value(getattr(value, name)) for name in _OF_A_HIT}
             words = [{"word": word, "share": share} for word, share in value.words]
             told = {"text": value.text, "excerpt": json_value(value.excerpt), "terms": _terms(value)}
-            return {**own, **told, "words": words, "scores": json_value(value.scores)}
+            return {**own, **told, "words": words}
         case MissingHit():
             return {**_of_dataclass(value), "terms": _terms(value)}
-        case ScorerScore():
-            return value._asdict()
         case BaseModel():
             own = {name: json_value(getattr(value, name)) for name in type(value).model_fields}
             return {"type": value.type.value, **own} if isinstance(value, Record) else own

@@ -97,7 +97,7 @@ class Shown:
 
     @cached_property
     def terms(self) -> frozenset[int]:
-        """What a message that only repeats finds again."""
+        """All terms of the texts."""
         return frozenset().union(*map(self._terms_in, self._texts))
 
     @cached_property

@@ -16,9 +16,9 @@ Scores = NDArray[np.float64]
 #: How much each clue counts, with words and vectors, words alone, or vectors alone; the last number is for every hit.
 #: ``python -m evals.confidence --fit`` fits them. The clues are in the order of ``clues_of``.
 CURVES: Final[dict[tuple[bool, bool], tuple[float, ...]]] = {
-    (True, True): (2.51, 0.98, -0.71, 0.91, 0.80, -4.28),
-    (True, False): (2.42, 1.42, -0.56, 1.40, 0.0, -5.50),
-    (False, True): (1.83, 0.0, -1.01, 0.0, 2.91, -2.73),
+    (True, True): (2.13, 0.94, -0.85, 0.88, 1.09, -4.09),
+    (True, False): (2.84, 1.31, -0.56, 1.49, 0.0, -5.62),
+    (False, True): (1.94, 0.0, -1.01, 0.0, 2.86, -2.72),
 }
 #: The passages that a hit is compared with: from the fifth to the tenth.
 _FIFTH, _TENTH = 4, 10

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memoranda.model.query import ScorerScore
 from memoranda.recall.scoring.ranking import Term
-from memoranda.recall.scoring.scorers import Scorer
 
 
 class MatchSummary(NamedTuple):
     """The part of a search's result that all its matches share."""
 
-    scorers: Sequence[Scorer]
-    #: How much one of each scorer's scores counts.
-    weights: Sequence[float]
     terms: Sequence[Term]
     #: The question's words and then its times, in the question's order.
     words: Sequence[str]
@@ -27,9 +22,8 @@ class Match(NamedTuple):
     id: bytes
     score: float
     summary: MatchSummary
-    #: The score and the rank by each scorer.
-    scores: Sequence[float] = ()
-    ranks: Sequence[int] = ()
+    #: The cosine of its vector and the question's; None without vectors.
+    cosine: float | None = None
     #: What each word adds to the score by words, and whether the passage has only a near word instead of it.
     shares: Sequence[float] = ()
     near: Sequence[bool] = ()
@@ -44,11 +38,6 @@ class Match(NamedTuple):
     def is_memory(self) -> bool:
         """True for a memory, False for a message or an episode; the lowest bit of ``kin`` says so."""
         return bool(self.kin & 1)
-
-    def scorer_scores(self, whole: float) -> tuple[ScorerScore, ...]:
-        """Return the score, rank and weight of each scorer, where a passage with a score of ``whole`` has 1."""
-        weights = [weight / whole for weight in self.summary.weights]
-        return tuple(map(ScorerScore, self.summary.scorers, self.scores, self.ranks, weights))
 
     def terms(self, whole: float) -> tuple[tuple[str, float], ...]:
         """Return what each term adds, where a passage with a score of ``whole`` has 1; terms that add nothing are left out."""

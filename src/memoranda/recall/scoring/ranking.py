@@ -53,7 +53,7 @@ _GROUP, _IN_GROUPS = 4, 0.5
 
 
 class VectorKind(NamedTuple):
-    """What the cosines of an embedding model mean."""
+    """The meaning of an embedding model's cosines."""
 
     #: Meaning counts in full if the best cosine is above the average by this share of itself; below that, a part of it.
     apart: float = 0.6
@@ -107,7 +107,7 @@ def understood(kind: VectorKind, best: float, average: float) -> float:
     return min(1.0, max(_LEAST_PART, (best - average) / best / kind.apart))
 
 
-def words_weights(deviation: float, names: int, part: float) -> list[float]:
+def words_weights(deviation: float, names: int, part: float) -> tuple[float, float]:
     """Return how much the score by words counts, of a passage alone and together with its neighbours.
 
     ``names`` is the number of people with names who talk, and ``part`` the part of meaning that counts.
@@ -115,7 +115,7 @@ def words_weights(deviation: float, names: int, part: float) -> list[float]:
     whole = COEFFICIENTS[Term.WORDS] / deviation if deviation > 0 else 0.0
     whole *= 1 + _FOR_MEANING * (1 - part)
     whole *= _crossing(names)
-    return [whole * (1 - WORDS_NEAR), whole * WORDS_NEAR]
+    return whole * (1 - WORDS_NEAR), whole * WORDS_NEAR
 
 
 def _crossing(names: int) -> float:

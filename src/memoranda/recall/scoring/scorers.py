@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -257,11 +256,3 @@ def cosines_at(field: Field, vector: QuestionVector, places: Numbers) -> Scores:
             mine = np.flatnonzero((rows >= base) & (rows < base + len(segment.ids)))
             cosines[mine] = vectors.cosines_at(rows.take(mine) - base, vector)
     return cosines
-
-
-class Scorer(StrEnum):
-    """A way to score passages."""
-
-    WORDS = "words"
-    WORDS_NEAR = "words_near"
-    MEANING = "meaning"

@@ -1,4 +1,4 @@
-"""The search of a field: the best passages for a question, with the score of each scorer."""
+"""The search of a field: the best passages for a question, with the terms of their scores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from memoranda.recall.scoring.ranking import (
 )
 from memoranda.recall.scoring.scorers import (
     NearWords,
-    Scorer,
     WordMatches,
     are_near,
     cosines_at,
@@ -65,15 +64,6 @@ def _newer(field: Field, places: Numbers, limit: int) -> Numbers:
     if len(equals) > left:
         equals = equals[field.ids(equals).argsort()[:left]]
     return np.concatenate((above, equals))
-
-
-def ranks_of(everything: Scores, chosen: Scores) -> NDArray[np.int64]:
-    """For each scorer (row) return the ranks of some scores among all; equal scores share the better rank."""
-    ordered = np.sort(everything, axis=1)
-    ranks = np.full(chosen.shape, everything.shape[1] + 1)
-    for scores, mine, row in zip(ordered, chosen, ranks, strict=True):
-        row -= scores.searchsorted(mine, "right")
-    return ranks
 
 
 #: Fields up to this length are scored completely. In longer ones only the candidates are scored: at least so many,
@@ -162,11 +152,9 @@ class _Scored(NamedTuple):
     """Places with their scores; arrays have one element a place."""
 
     places: Numbers
-    scorers: Sequence[Scorer]
-    #: One row a scorer, and how much each counts.
-    scores: Scores
-    weights: Sequence[float]
     ranks: Ranks
+    #: None without vectors.
+    cosines: Scores | None
     #: One row a word; None without words.
     shares: Scores | None
     #: How far the best cosine of all passages is above the average; None without vectors.
@@ -182,8 +170,8 @@ class _Scored(NamedTuple):
         terms = {term: one.take(at) for term, one in self.ranks.terms.items()}
         return self._replace(
             places=self.places.take(at),
-            scores=self.scores.take(at, axis=1),
             ranks=Ranks(terms, *(one.take(at) for one in self.ranks[1:])),
+            cosines=None if self.cosines is None else self.cosines.take(at),
             shares=None if self.shares is None else self.shares.take(at, axis=1),
         )
 
@@ -209,12 +197,7 @@ class _Run:
         self._kind = kind_of(vectors)
         self._average = 0.0 if vector is None else field.average(vector)
         self._named = _named(field, question)
-        self._scorers: list[Scorer] = []
         self._deviation = 0.0
-        if words is not None:
-            self._scorers += [Scorer.WORDS, Scorer.WORDS_NEAR]
-        if vector is not None:
-            self._scorers.append(Scorer.MEANING)
 
     def whole(self) -> _Scored:
         """Score all places exactly; for small fields."""
@@ -258,7 +241,7 @@ class _Run:
             most = min(_NEAREST, len(field.there))
             nearest = rows[-1].argpartition(-most)[-most:]
             chosen.append(nearest[field.row.take(nearest) >= 0])
-        ranks, _ = self._ranks(None, rows)
+        ranks = self._ranks(None, rows)
         least, share = CANDIDATES, _PASSAGES_A_CANDIDATE
         if self._vector is None:
             least, share = CANDIDATES_BY_WORDS, _PASSAGES_A_CANDIDATE_BY_WORDS
@@ -271,27 +254,27 @@ class _Run:
         chosen += [best, field.lenders(best, ranks.own, ranks.best)]
         return np.unique(np.concatenate(chosen))
 
-    def _ranks(self, places: Numbers | None, rows: Sequence[Scores]) -> tuple[Ranks, list[float]]:
-        """Return the terms of these places or of all, from one row a scorer, and how much each scorer counts."""
-        weights, own = list[float](), dict[Term, Scores]()
+    def _ranks(self, places: Numbers | None, rows: Sequence[Scores]) -> Ranks:
+        """Return the terms of these places or of all, from their scores by words, by words with neighbours, and cosines."""
+        own = dict[Term, Scores]()
         best = 0.0 if self._vector is None else float(rows[-1].max())
         heard = self._vector is not None and best > self._vector.least
         part = understood(self._kind, best, self._average) if heard else 0.0
         if self._words is not None:
-            weights += words_weights(self._deviation, self._field.voices.names, part)
-            words = rows[0] * weights[0]
-            words += rows[1] * weights[1]
+            alone, near = words_weights(self._deviation, self._field.voices.names, part)
+            words = rows[0] * alone
+            words += rows[1] * near
             own[Term.WORDS] = words
         if self._vector is not None:
             cosines = rows[-1]
-            weights.append(COEFFICIENTS[Term.MEANING] * self._kind.times * part / best if heard else 0.0)
-            own[Term.MEANING] = np.where(cosines > self._vector.least, cosines, 0.0) * weights[-1]
-        return rank(self._field, places, own, self._named), weights
+            weight = COEFFICIENTS[Term.MEANING] * self._kind.times * part / best if heard else 0.0
+            own[Term.MEANING] = np.where(cosines > self._vector.least, cosines, 0.0) * weight
+        return rank(self._field, places, own, self._named)
 
     def _scored(self, places: Numbers, rows: Sequence[Scores], shares: Scores | None) -> _Scored:
-        ranks, weights = self._ranks(places, rows)
-        ahead = None if self._vector is None else float(rows[-1].max()) - self._average
-        return _Scored(places, self._scorers, np.array(rows), weights, ranks, shares, ahead)
+        cosines = None if self._vector is None else rows[-1]
+        ahead = None if cosines is None else float(cosines.max()) - self._average
+        return _Scored(places, self._ranks(places, rows), cosines, shares, ahead)
 
 
 def _named(field: Field, question: SearchQuestion) -> Named:
@@ -320,12 +303,12 @@ def _ranked(
     ids: list[bytes] = field.ids(best).view("V16").tolist()
     order = sorted(range(len(ids)), key=lambda one: (-values[one], -moments[one], ids[one]))
     order = [one for one in order if values[one] > 0]
-    scores = scored.scores.take(at, axis=1)
-    ranks = ranks_of(scored.scores, scores).T.tolist()
     spoken = [group.word for group in question.groups] + [name for name, _ in question.times]
     terms = scored.ranks.terms
-    summary = MatchSummary(scored.scorers, scored.weights, tuple(terms), spoken)
-    by_scorer = scores.T.tolist()
+    summary = MatchSummary(tuple(terms), spoken)
+    cosines: list[float | None] = [None] * len(ids)
+    if scored.cosines is not None:
+        cosines = scored.cosines.take(at).tolist()
     amounts = list(zip(*(one.take(at).tolist() for one in terms.values()), strict=True))
     shares: list[Sequence[float]] = [()] * len(ids)
     near: list[Sequence[bool]] = [()] * len(ids)
@@ -342,8 +325,7 @@ def _ranked(
             ids[one],
             values[one],
             summary,
-            by_scorer[one],
-            ranks[one],
+            cosines[one],
             shares[one],
             near[one],
             amounts[one],
@@ -357,6 +339,6 @@ def _ranked(
 def _newest(field: Field, places: Numbers, limit: int) -> list[Match]:
     best = best_of(field, places, field.at(places), limit)
     ids: list[bytes] = field.ids(best).view("V16").tolist()
-    summary = MatchSummary((), (), (), ())
+    summary = MatchSummary((), ())
     newest = sorted(zip((-field.at(best)).tolist(), ids, field.kin(best).tolist(), strict=True))
     return [Match(id, 0.0, summary, kin=kin) for _, id, kin in newest]
