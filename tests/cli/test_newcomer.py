@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 import sys
@@ -242,3 +243,13 @@ def test_update_corrects_a_memory_by_its_id(tmp_path: Path) -> None:
     assert held == [("Lives in Boston", "home", "superseded"), ("Lives in Lisbon", "home", "active")]
     again = shell.run("update", "ana", id, "Rome", "--agent", "helper", code=4)
     assert "superseded already" in again
+
+
+def test_explained_hits_show_their_terms_as_bars_that_add_up(shell: Shell) -> None:
+    for text in ("the harbour has a lighthouse", "rain again"):
+        shell.run("remember", "ann", text)
+    seen = shell.run("recall", "ann", "lighthouse harbour", "--explain", "--mode", "words")
+    bars = re.findall(r"(words|its conversation|strength) +(\d\.\d\d)  (█*)", seen)
+    assert [name for name, _, _ in bars] == ["words", "its conversation", "strength"]
+    assert all(len(bar) == pytest.approx(40 * float(amount), abs=1) for _, amount, bar in bars)
+    assert sum(float(amount) for _, amount, _ in bars) == pytest.approx(1.1, abs=0.02)

@@ -38,6 +38,7 @@ async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(
         assert len(kept["id"]) == 8
         newer = await tools("remember", content="Ann deploys on Mondays", replaces=kept["id"])
         found = (await tools("recall", question="when does Ann deploy?"))["found"]
+        assert found[0]["terms"].startswith("words ")
         assert [(one["id"], one["text"]) for one in found] == [
             (newer["id"], "deploy day: Ann deploys on Mondays")
         ]
