@@ -57,14 +57,17 @@ class VectorKind(NamedTuple):
 
     #: Meaning counts in full if the best cosine is above the average by this share of itself; below that, a part of it.
     apart: float = 0.6
-    #: How many times as much a cosine counts as those of other models.
+    #: Cosines count from their average on, and so many times as much; otherwise from 0 on.
+    from_average: bool = False
     times: float = 1.0
 
 
 #: At least this part of meaning counts: a few passages may all be as near.
 _LEAST_PART: Final = 0.2
+#: A cosine below the average counts so much of itself where cosines count from the average on: it is found, and last.
+_BELOW: Final = 0.001
 #: Models whose cosines differ less, by the beginning of the names of their sets of vectors.
-_KINDS: Final = {"local/multilingual-e5-small/": VectorKind(apart=0.2, times=7.0)}
+_KINDS: Final = {"local/multilingual-e5-small/": VectorKind(apart=0.2, from_average=True, times=1.5)}
 #: The share of the term for the user's own words that is left if the question asks for what "you" said.
 OF_YOU: Final = 0.33
 #: Words for the one who is asked. Those that mean something else in another language are left out.
@@ -105,6 +108,20 @@ def understood(kind: VectorKind, best: float, average: float) -> float:
     It is less where all passages are alike to the model, as in a language that it does not know.
     """
     return min(1.0, max(_LEAST_PART, (best - average) / best / kind.apart))
+
+
+def meaning_of(kind: VectorKind, cosines: Scores, average: float, least: float) -> tuple[Scores, float]:
+    """Return what cosines add to scores, and the part of meaning that counts; a cosine of at most ``least`` is none."""
+    best = float(cosines.max())
+    if best <= least:
+        return np.zeros(len(cosines)), 0.0
+    part = understood(kind, best, average)
+    found = np.where(cosines > least, cosines, 0.0)
+    if kind.from_average and best - average > least:
+        found = np.maximum(found - average, found * _BELOW)
+        best -= average
+    found *= COEFFICIENTS[Term.MEANING] * kind.times * part / best
+    return found, part
 
 
 def words_weights(deviation: float, names: int, part: float) -> tuple[float, float]:

@@ -18,13 +18,12 @@ from memoranda.recall.scoring.confidence import Ranking, confidences
 from memoranda.recall.scoring.fields import Field, with_near
 from memoranda.recall.scoring.matches import Match, MatchSummary
 from memoranda.recall.scoring.ranking import (
-    COEFFICIENTS,
     Named,
     Ranks,
     Term,
     kind_of,
+    meaning_of,
     rank,
-    understood,
     words_weights,
 )
 from memoranda.recall.scoring.scorers import (
@@ -257,18 +256,16 @@ class _Run:
     def _ranks(self, places: Numbers | None, rows: Sequence[Scores]) -> Ranks:
         """Return the terms of these places or of all, from their scores by words, by words with neighbours, and cosines."""
         own = dict[Term, Scores]()
-        best = 0.0 if self._vector is None else float(rows[-1].max())
-        heard = self._vector is not None and best > self._vector.least
-        part = understood(self._kind, best, self._average) if heard else 0.0
+        meaning, part = None, 0.0
+        if self._vector is not None:
+            meaning, part = meaning_of(self._kind, rows[-1], self._average, self._vector.least)
         if self._words is not None:
             alone, near = words_weights(self._deviation, self._field.voices.names, part)
             words = rows[0] * alone
             words += rows[1] * near
             own[Term.WORDS] = words
-        if self._vector is not None:
-            cosines = rows[-1]
-            weight = COEFFICIENTS[Term.MEANING] * self._kind.times * part / best if heard else 0.0
-            own[Term.MEANING] = np.where(cosines > self._vector.least, cosines, 0.0) * weight
+        if meaning is not None:
+            own[Term.MEANING] = meaning
         return rank(self._field, places, own, self._named)
 
     def _scored(self, places: Numbers, rows: Sequence[Scores], shares: Scores | None) -> _Scored:
