@@ -13,12 +13,14 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from evals.corpora import Conversation, Corpus, Question, Turn
 
 FOLDER = Path(__file__).parent / "sets" / "lives"
 #: The lives: one to work with, and one for the final figures.
-OPEN, HELD = "open", "held"
+OPEN: Final = "open"
+HELD: Final = "held"
 _KINDS = {"": "fact", "u": "by now", "t": "time", "s": "several"}
 _ASKED = re.compile(r"\?([uts]?) ((?:\d+ )*)(.+)")
 _CHOICE = re.compile(r"\{([^}]*)\}")

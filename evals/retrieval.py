@@ -1,4 +1,4 @@
-"""Quality of recall, measured through the public API: ``--data PATH [--sets] [--life open] [--talks] [--engine URL] [--json]``."""
+"""Quality of recall, measured through the public API: ``--data PATH [--sets] [--life open] [--talks open] [--engine URL] [--json]``."""
 
 from __future__ import annotations
 
@@ -180,14 +180,16 @@ def _shown(figure: float | None) -> str:
     return "-" if figure is None else f"{figure}"
 
 
-def corpora_of(data: Path, *, sets: bool, talks: bool, life: str | None = None) -> list[Corpus]:
-    """Read a file's corpus, and after it our own sets, a life and the open halves of talks in other shapes if requested."""
+def corpora_of(data: Path, *, sets: bool, talks: str | None = None, life: str | None = None) -> list[Corpus]:
+    """Read a file's corpus, and after it our own sets, a life and a half of the talks in other shapes if requested."""
     found = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
     if life is not None:
         found.append(load_life(life))
     with TemporaryDirectory() as folder:
-        for name in NAMES if talks else ():
-            found.append(load_file(write_file(name, "open", Path(folder))).corpus)
+        for name in NAMES if talks is not None else ():
+            held = talks == HELD
+            half = write_file(name, HELD if held else OPEN, Path(folder), held=held)
+            found.append(load_file(half, held=held).corpus)
     return found
 
 
@@ -224,7 +226,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--life", choices=(OPEN, HELD), help="also a narrated life; the held one is opened once"
     )
-    parser.add_argument("--talks", action="store_true", help="also the open halves of evals/talk_shapes")
+    parser.add_argument(
+        "--talks", choices=(OPEN, HELD), help="also a half of evals/talk_shapes; the held one is opened once"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
         "--mode", action="append", choices=MODES, help="only these; the first one is the headline"
