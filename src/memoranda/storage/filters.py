@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -16,6 +16,9 @@ from memoranda.model.values import micros
 from memoranda.storage.rows import TAKEN_BACK, cursor_of
 
 _PAST_ALL = 2**62
+#: Active instructions, memories with a key and pinned ones are few among many, and have indexes with these conditions. A test
+#: on the text chooses the index without reading JSON, which might be damaged; the filter's own condition decides.
+_ACTIVE, _PINNED, _KEYED = "r.type = 'memory' AND r.status = 'active'", '"pinned":true', '"key":"'
 
 #: A filter's field, and the place of its facet in a record's facets.
 _SAME = (("agent", 1), ("subject", 3))
@@ -34,8 +37,8 @@ class Dialect:
     begins: str
     #: A pinned memory, or a record of another type.
     pinned: str
-    #: Active instructions, memories with a key and pinned ones are few among many: each index of such memories, with its condition.
-    few: Mapping[str, str]
+    #: A record's JSON contains the text ``{0}``.
+    holds: str
     #: The facet at place ``{0}``, as a text.
     facet: str
     #: One of the tags is one of the texts of parameter ``{0}``.
@@ -51,16 +54,20 @@ class Dialect:
     #: Returns the condition that a record cites one of these ids, and its parameters.
     citing: Callable[[list[bytes]], tuple[str, dict[str, Any]]]
 
-    def few_of(self, filter: Filter, types: frozenset[RecordType] | None) -> str | None:
-        """Return the index of few memories that holds all records of these types that a filter selects, if there is one."""
+    def few(self, filter: Filter, types: frozenset[RecordType] | None) -> tuple[str, str] | None:
+        """Return the index of few memories that holds all records of these types that a filter selects, and its condition."""
         if types != frozenset({RecordType.MEMORY}) or filter.sources is not None or filter.thread is not None:
             return None
-        held = filter.statuses is not None and filter.statuses <= HELD
+        active = filter.statuses == HELD
         if filter.pinned:
-            return "memories_pinned"
-        if held and filter.kinds == frozenset({INSTRUCTION}):
-            return "memories_instructing"
-        return "memories_keyed" if held and filter.keys is not None else None
+            return "memories_pinned", f"r.type = 'memory' AND {self.holds.format(_PINNED)}"
+        if active and filter.kinds == frozenset({INSTRUCTION}):
+            return "memories_instructing", f"{_ACTIVE} AND r.kind = '{INSTRUCTION}'"
+        return (
+            ("memories_keyed", f"{_ACTIVE} AND {self.holds.format(_KEYED)}")
+            if active and filter.keys
+            else None
+        )
 
     def conditions(self, filter: Filter, at: datetime | None) -> tuple[str, dict[str, Any]]:
         """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads.

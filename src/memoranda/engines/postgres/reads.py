@@ -42,12 +42,7 @@ DIALECT = Dialect(
     among="{0} = ANY({1}::text[])",
     begins="starts_with({0}, {1}::text)",
     pinned="(r.type <> 'memory' OR nullif(r.facets, '')::jsonb ->> 6 = 'true')",
-    # A test on the text selects the index; content may contain that text, too, so the filter's own condition decides.
-    few={
-        "memories_pinned": "r.type = 'memory' AND position('\"pinned\":true' IN r.body) > 0",
-        "memories_instructing": "r.type = 'memory' AND r.status = 'active' AND r.kind = 'instruction'",
-        "memories_keyed": "r.type = 'memory' AND r.status = 'active' AND position('\"key\":\"' IN r.body) > 0",
-    },
+    holds="position('{0}' IN r.body) > 0",
     facet="nullif(r.facets, '')::jsonb ->> {0}",
     expiry="(nullif(r.facets, '')::jsonb ->> 7)::bigint",
     tagged="EXISTS (SELECT 1 FROM jsonb_array_elements_text(nullif(r.facets, '')::jsonb -> 5) AS t (tag) "
@@ -166,8 +161,8 @@ async def _scan(on: Session, asked: Scan) -> Page:
     values["types"] = _types(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
-    if (few := DIALECT.few_of(filter, filter.types)) is not None:
-        condition = f"{DIALECT.few[few]} AND {condition}"
+    if few := DIALECT.few(filter, filter.types):
+        condition = f"{few[1]} AND {condition}"
     rows = await on.all(statement_of(filter), conditions=condition, **values)
     records = tuple(
         decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])

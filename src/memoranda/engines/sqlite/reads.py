@@ -58,11 +58,7 @@ DIALECT = Dialect(
     among="{0} IN (SELECT value FROM json_each({1}))",
     begins="substr({0}, 1, length({1})) = {1}",
     pinned="(r.type <> 'memory' OR json_extract(r.body, '$.pinned') = 1)",
-    few={
-        "memories_pinned": "r.type = 'memory' AND instr(r.body, '\"pinned\":true') > 0",
-        "memories_instructing": "r.type = 'memory' AND r.status = 'active' AND r.kind = 'instruction'",
-        "memories_keyed": "r.type = 'memory' AND r.status = 'active' AND instr(r.body, '\"key\":\"') > 0",
-    },
+    holds="instr(r.body, '{0}') > 0",
     facet="json_extract(nullif(r.facets, ''), '$[{0}]')",
     expiry="json_extract(nullif(r.facets, ''), '$[7]')",
     tagged="EXISTS (SELECT 1 FROM json_each(nullif(r.facets, ''), '$[5]') WHERE value IN (SELECT value FROM json_each({0})))",
@@ -175,10 +171,10 @@ def _merged(
 
 def stream(filter: Filter, type: RecordType, condition: str) -> str:
     """Return the statement that reads one type of a shelf in the order of ids, through the index with the fewest rows."""
-    few, text = DIALECT.few_of(filter, frozenset({type})), sql(statement_of(filter))
-    if few is not None:
-        text = text.replace("FROM records AS r", f"FROM records AS r INDEXED BY {few}")
-        condition = f"{DIALECT.few[few]} AND {condition}"
+    text = sql(statement_of(filter))
+    if few := DIALECT.few(filter, frozenset({type})):
+        text = text.replace("FROM records AS r", f"FROM records AS r INDEXED BY {few[0]}")
+        condition = f"{few[1]} AND {condition}"
     return text.replace("{conditions}", condition)
 
 
