@@ -31,7 +31,8 @@ from bench import (
     soak,
     writing,
 )
-from bench.figures import FULL, QUICK, Place, Row, table
+from bench.figures import FULL, QUICK, Place, Row, page_table, table
+from tools import recorded_runs
 
 
 def _filters(place: Place) -> Iterator[Row]:
@@ -59,6 +60,8 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "service": load.service,
     "soak": soak.soak,
 }
+#: The measurements of recall: pages show their recorded runs.
+RECORDED = frozenset({"recall", "owners", "context", "scaling"})
 #: They take minutes, and run only if they are named.
 LONG = frozenset({"crowd", "items", "large", "scaling", "service", "soak"})
 
@@ -80,8 +83,8 @@ def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict
     return found
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Read the command line and measure."""
+def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """Parse the command line; refuse unknown measurements."""
     parser = argparse.ArgumentParser(prog="./dev bench", description="Measure a book's speed and size.")
     parser.add_argument(
         "names",
@@ -91,6 +94,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--quick", action="store_true", help="use smaller books; takes less than a minute")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help=f"store the runs of {', '.join(sorted(RECORDED))}, and write them into the pages that show them",
+    )
     parser.add_argument(
         "--folder", type=Path, help="make the books here, not in the folder for temporary files"
     )
@@ -113,6 +121,12 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):
         parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
+    return given
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line and measure."""
+    given = read_arguments(arguments)
     scale = QUICK if given.quick else FULL
     if given.passages:
         scale = replace(scale, shelves=tuple(given.passages))
@@ -129,6 +143,8 @@ def main(arguments: list[str] | None = None) -> int:
         say: Callable[[str], None] = (lambda text: None) if given.json else _say
         say("\n".join(f"{name:<10} {fact}" for name, fact in facts.items()) + "\n")
         found = measure(given.names or [name for name in MEASUREMENTS if name not in LONG], place, say)
+    if given.record:
+        _record(found, given.engine, facts)
     missed = [row.name.strip() for rows in found.values() for row in rows if row.missed]
     if given.json:
         tables: dict[str, Any] = {name: [row.as_json() for row in rows] for name, rows in found.items()}
@@ -137,7 +153,25 @@ def main(arguments: list[str] | None = None) -> int:
         )
     else:
         _say(f"missed targets: {', '.join(missed) or 'none'}")
+        _say("recorded runs older than what they measure:\n" + ("\n".join(recorded_runs.old()) or "none"))
     return 0
+
+
+def _record(found: dict[str, list[Row]], engine: str, facts: dict[str, str]) -> None:
+    machine = ", ".join(
+        f"{name} {fact}" if name in ("python", "sqlite", "server", "fsync", "pace", "load") else fact
+        for name, fact in facts.items()
+        if name != "folder"
+    )
+    for name in sorted(found.keys() & RECORDED):
+        options = "--engine own " if engine else ""
+        recorded_runs.record(
+            f"{name}-server" if engine else name,
+            f"./dev bench {options}{name}",
+            {name: page_table(found[name])},
+            covers=recorded_runs.RECALL,
+            machine=machine,
+        )
 
 
 def _say(text: str) -> None:

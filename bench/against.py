@@ -26,9 +26,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 #: Passages in a shelf whose warm recall is measured.
-SIZES = (100, 1_000, 10_000)
+SIZES = (100, 450, 1_000, 10_000, 100_000)
+#: In a shelf of this size also a question is asked that is as long as a pasted text.
+_LONG, _LONG_WORDS = 450, 100
 DIMENSION = 384
-_APPENDS, _RECALLS, _WARM = 300, 200, 20
+_APPENDS, _RECALLS, _FEW, _WARM = 300, 200, 40, 20
 #: Words of the texts that the local model reads; most are one token.
 _SPOKEN = """we met them again at the lake near an old mill and talked about last summer when my sister moved to another
 town because her new work began in spring she likes the small house with its garden but misses friends who live far away so
@@ -54,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pairs", type=int, default=24, help="at least 6, for the interval")
     parser.add_argument("--vectors", action="store_true", help="only the vectors of the local model")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.add_argument("--record", action="store_true", help="store the run for the page that shows it")
     given = parser.parse_args(arguments)
     if given.pairs < 6:
         parser.error("--pairs: an interval needs at least 6")
@@ -76,7 +79,38 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(json.dumps([figure._asdict() for figure in figures], indent=1) + "\n")
     else:
         sys.stdout.write("\n".join(map(line, figures)) + "\n")
+    if given.record:
+        write_down(figures, given.checkout, given.pairs)
     return 0
+
+
+def write_down(figures: Sequence[Figure], checkout: Path, pairs: int) -> None:
+    """Store the figures for the page that shows them."""
+    # The process of a checkout reads this file too, perhaps without these modules.
+    from bench.machine import facts  # noqa: PLC0415
+    from tools.recorded_runs import RECALL, git, record  # noqa: PLC0415
+
+    other = git(checkout, "rev-parse", "--short=8", "HEAD")
+    rows = [["", "here, ms", f"{other}, ms", "ratio", "95 % interval"]]
+    for name, ratios, here, there in figures:
+        low, high = interval(ratios)
+        rows.append(
+            [
+                name,
+                f"{here:.2f}",
+                f"{there:.2f}",
+                f"{statistics.median(ratios):.2f}",
+                f"{low:.2f} to {high:.2f}",
+            ]
+        )
+    machine = ", ".join(f"{name} {fact}" for name, fact in facts(Path.cwd()).items() if name != "folder")
+    record(
+        "against",
+        f"python -m bench.against CHECKOUT --pairs {pairs}",
+        {"": rows},
+        covers=RECALL,
+        machine=machine,
+    )
 
 
 def run(root: Path, place: Path, task: str) -> dict[str, float]:
@@ -175,15 +209,16 @@ async def fill(product: Any, place: Path) -> dict[str, float]:
     for size in SIZES:
         rng = np.random.default_rng(size)
         async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
-            for _ in range(0, size, 500):
+            for done in range(0, size, 500):
                 thread = await book.thread("ana", agent="helper")
-                messages = [{"role": "user", "content": passage(rng)} for _ in range(min(size, 500))]
+                count = min(size - done, 500)
+                messages = [{"role": "user", "content": passage(rng)} for _ in range(count)]
                 await thread.append(messages, wait_for="embedded")
     return {}
 
 
 async def measure(product: Any, place: Path) -> dict[str, float]:
-    """Return milliseconds of CPU for an append, and the median wall time of a warm recall in each book, asked in each way."""
+    """Return milliseconds of CPU for an append, and wall times of recall in each book, asked in each way."""
     found: dict[str, float] = {}
     rng = np.random.default_rng(7)
     with tempfile.TemporaryDirectory(dir=place) as folder:
@@ -202,17 +237,36 @@ async def measure(product: Any, place: Path) -> dict[str, float]:
     if hasattr(local, "query"):
         ways.append(("question embedded", Asking(stand.embedding, local)))
     for size in SIZES:
+        recalls = _RECALLS if size < SIZES[-1] else _FEW
         for way, embedder in ways:
             async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
-                questions = [" ".join(passage(rng).split()[:6]) for _ in range(_RECALLS + _WARM)]
-                walls = []
-                for question in questions:
-                    began = time.perf_counter()
-                    mode = "words" if way == "words" else "hybrid"
-                    await book.recall("ana", question, agent="helper", mode=mode)
-                    walls.append((time.perf_counter() - began) * 1000)
+                mode = "words" if way == "words" else "hybrid"
+                walls = [await ask(book, short(rng), mode) for _ in range(recalls + _WARM)]
                 found[f"recall of {size:,}, {way}"] = statistics.median(walls[_WARM:])
+                if way == "hybrid":
+                    found[f"cold recall of {size:,}"] = walls[0]
+                if size == _LONG:
+                    walls = [await ask(book, long(rng), mode) for _ in range(recalls)]
+                    found[f"{_LONG_WORDS} words in {size:,}, {way}"] = statistics.median(walls)
     return found | await embed(product, place)
+
+
+def short(rng: np.random.Generator) -> str:
+    """Return a question of six words."""
+    return " ".join(passage(rng).split()[:6])
+
+
+def long(rng: np.random.Generator) -> str:
+    """Return a question as long as a pasted text."""
+    words = " ".join(passage(rng) for _ in range(_LONG_WORDS // 30 + 1)).split()
+    return " ".join(words[:_LONG_WORDS])
+
+
+async def ask(book: Any, question: str, mode: str) -> float:
+    """Return the milliseconds of one recall."""
+    began = time.perf_counter()
+    await book.recall("ana", question, agent="helper", mode=mode)
+    return (time.perf_counter() - began) * 1000
 
 
 async def embed(product: Any, _place: Path) -> dict[str, float]:

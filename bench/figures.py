@@ -168,6 +168,19 @@ def table(title: str, rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
+def page_table(rows: Iterable[Row]) -> list[list[str]]:
+    """Return the rows as a table of a page."""
+    lines = [["", "p50", "p95", "p99", "CPU", "target"]]
+    for row in rows:
+        value = "not measured" if row.value is None else f"{_number(row.value)} {row.unit}"
+        bounds = (("≤", row.target), ("≥", row.least))
+        wanted = " ".join(f"{sign} {_number(bound)}" for sign, bound in bounds if bound is not None)
+        missed = ": **missed**" if row.missed else ""
+        rest = [_number(each) for each in (row.p95, row.p99, row.cpu_ms)]
+        lines.append([row.name.strip(), value, *rest, wanted + missed])
+    return lines
+
+
 def _unit(row: Row) -> str:
     return "" if row.unit == "ms" else f" {row.unit}"
 

@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +26,7 @@ from evals.retrieval import MODES, OWNER, fill
 from evals.talk_shapes.shape_halves import NAMES, Loaded, load_file, write_file
 from memoranda.recall.scoring import confidence
 from memoranda.recall.scoring.confidence import Ranking, clues_of
+from tools.recorded_runs import RANKING, record
 
 Floats = NDArray[np.float64]
 _HITS = 10
@@ -164,6 +165,29 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         yield "".join(f"{'-' if row[column] is None else row[column]:>19}" for column in columns)
 
 
+def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
+    """Return a report as tables of a page."""
+    columns = {
+        "from": "`at_least`",
+        "hits": "hits from here up to the next row",
+        "right": "of them answer, %",
+        "answerable_left": "questions with an answer that keep a hit, %",
+        "unanswerable_left": "questions without one, %",
+        "right_hits_left": "answering hits kept, %",
+    }
+    areas = {"all, by a question's surest hit": found["area"], "all, of single hits": found["area_of_hits"]}
+    return {
+        "area under the curve": [
+            ["", "area"],
+            *([name, str(one)] for name, one in (areas | found["areas"]).items()),
+        ],
+        columns["from"]: [
+            list(columns.values()),
+            *(["-" if row[name] is None else str(row[name]) for name in columns] for row in found["curve"]),
+        ],
+    }
+
+
 def without_each(asked: Sequence[Asked]) -> list[float]:
     """Return the confidence of each question's surest hit, with curves that were fitted on the other corpora."""
     found: list[float] = []
@@ -181,6 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--fit", action="store_true", help="fit the curve of each mode on the open halves")
     parser.add_argument("--mode", choices=MODES, default="hybrid", help="the way to search")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.add_argument("--record", action="store_true", help="store the run for the pages that show it")
     given = parser.parse_args(arguments)
     if given.fit:
         for mode in MODES:
@@ -192,6 +217,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     found = report(asyncio.run(ask_all(given.mode, held=given.held)))
     sys.stdout.write((json.dumps(found) if given.json else "\n".join(lines(found))) + "\n")
+    if given.record:
+        command = f"python -m evals.confidence{' --held' * given.held} --mode {given.mode}"
+        record("confidence", command, page_tables(found), covers=RANKING)
     return 0
 
 

@@ -31,6 +31,7 @@ from memoranda.embedding.local_model import LocalModel, MiniLM, processors
 from memoranda.embedding.model_files import places
 from memoranda.embedding.multilingual_model import PASSAGE, QUESTION, Multilingual
 from memoranda.embedding.multilingual_weights import PACKAGE, weights_place
+from tools.recorded_runs import RANKING, record
 
 #: Texts of each language that are compared with the engine.
 EACH = 34
@@ -44,6 +45,8 @@ TALKS = (
     "group_chats",
     "pasted_documents",
 )
+
+_COLUMNS = {"n": "questions", "r5": "R@5", "r10": "R@10", "mrr": "MRR"}
 
 #: Sentences in languages that the corpora lack; texts are pairs of them.
 _FRENCH = (
@@ -194,6 +197,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--part", action="append", choices=("agreement", "ranking", "cost"), help="only these"
     )
+    parser.add_argument(
+        "--record", action="store_true", help="store the rankings for the pages that show them"
+    )
     parser.add_argument("--memory-of", choices=("minilm", "multilingual"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.memory_of:
@@ -216,11 +222,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     one, other = folders()
     if "agreement" in parts:
         _print("agreement", agreement(other, texts_by_language(corpora, corpora["notes"])))
+    rows: list[list[str]] = []
     if "ranking" in parts:
         for name, corpus in corpora.items():
             groups = groups_of(files[name]) if name == "mixed_languages" else {}
             for embedder in (LocalEmbedder(one), MultilingualEmbedder(other)):
-                _print(f"{name}, {embedder.embedding.model}", asyncio.run(ranking(embedder, corpus, groups)))
+                title, found = (
+                    f"{name}, {embedder.embedding.model}",
+                    asyncio.run(ranking(embedder, corpus, groups)),
+                )
+                _print(title, found)
+                rows += [
+                    [f"{title}, {row}", *(str(one[key]) for key in _COLUMNS)] for row, one in found.items()
+                ]
+    if given.record and rows:
+        command = "python -m evals.multilingual --out FOLDER --part ranking"
+        record("multilingual", command, {"talks": [["", *_COLUMNS.values()], *rows]}, covers=RANKING)
     return 0
 
 

@@ -23,6 +23,7 @@ from evals.measures import Ranked, summary
 from evals.places import new_book
 from evals.talk_shapes.shape_halves import NAMES, load_file, write_file
 from memoranda import Book, MemorandaError
+from tools.recorded_runs import RANKING, record
 
 MODES = ("hybrid", "words", "meaning")
 #: The mode of an application that does not name types.
@@ -153,13 +154,48 @@ def _figures(answered: Iterable[Answered]) -> dict[str, float | None]:
     return dict(summary(one.ranked for one in answered))
 
 
-def lines(found: dict[str, Any]) -> list[str]:
-    """Return a report as a table for people."""
+def figures_of(found: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the figures of a report with their names, the main ones first."""
     rows = [
         (name, figures) for name, figures in found.items() if isinstance(figures, dict) and "n" in figures
     ]
     for group in ("categories", "kinds", "modes"):
         rows += [(f"{group}: {name}", figures) for name, figures in found.get(group, {}).items()]
+    return rows
+
+
+def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
+    """Return a report, with those inside, as tables of a page."""
+    columns = {
+        "n": "questions",
+        "r5": "R@5",
+        "r10": "R@10",
+        "all10": "all@10",
+        "ndcg10": "NDCG@10",
+        "mrr": "MRR",
+    }
+    columns |= {"r_1000_tokens": "R in 1,000 tokens", "r_2000_tokens": "R in 2,000"}
+    rows: dict[str, list[tuple[str, Mapping[str, Any]]]] = {"LoCoMo": [], "sets of our own": []}
+    for one in (found, *found.get("sets", {}).values()):
+        if one["corpus"] == "locomo":
+            rows["LoCoMo"] += figures_of(one)
+        else:
+            rows["sets of our own"] += [
+                (one["corpus"] if mode == MODES[0] else f"{one['corpus']}, {mode} only", figures)
+                for mode, figures in one["modes"].items()
+                if mode in MODES
+            ]
+    head = ["", *columns.values()]
+    return {
+        title: [head, *([name, *(_shown(figures[column]) for column in columns)] for name, figures in some)]
+        for title, some in rows.items()
+        if some
+    }
+
+
+def lines(found: dict[str, Any]) -> list[str]:
+    """Return a report as a table for people."""
+    rows = figures_of(found)
     columns = ["n", "r5", "r10", "any10", "all10", "ndcg10", "mrr", "r_1000_tokens", "r_2000_tokens"]
     head = f"{found['corpus']:<28}" + "".join(f"{column.replace('_tokens', 't'):>9}" for column in columns)
     table = [f"{name:<28}" + "".join(f"{_shown(figures[c]):>9}" for c in columns) for name, figures in rows]
@@ -224,10 +260,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True, help="LoCoMo's file, or a set of our own")
     parser.add_argument("--sets", action="store_true", help="also the sets of our own, chats and notes")
     parser.add_argument(
-        "--life", choices=(OPEN, HELD), help="also a narrated life; the held one is opened once"
+        "--life", choices=(OPEN, HELD), help="also a narrated life; nothing is chosen by the held one"
     )
     parser.add_argument(
-        "--talks", choices=(OPEN, HELD), help="also a half of evals/talk_shapes; the held one is opened once"
+        "--talks",
+        choices=(OPEN, HELD),
+        help="also a half of evals/talk_shapes; nothing is chosen by the held one",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
@@ -236,6 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--engine", default="", metavar="URL", help="on this server, beside the same in a file"
     )
+    parser.add_argument("--record", metavar="NAME", help="store the run under this name for the pages")
     given = parser.parse_args(arguments)
     try:
         corpora = corpora_of(given.data, sets=given.sets, talks=given.talks, life=given.life)
@@ -248,6 +287,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tables = [lines(found), *(lines(each) for each in found.get("sets", {}).values())]
         text = "\n\n".join("\n".join(each) for each in tables if each)
     sys.stdout.write(text + "\n")
+    if given.record:
+        halves = [
+            f" {name} {half}" for name, half in (("--life", given.life), ("--talks", given.talks)) if half
+        ]
+        command = (
+            f"python evals/retrieval.py --data {given.data.name}{' --sets' * given.sets}{''.join(halves)}"
+        )
+        record(given.record, command, page_tables(found), covers=RANKING)
     lost = losses(found)
     for loss in lost:
         sys.stderr.write(f"words and meaning together find less than one alone: {loss}\n")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tools import hosts, links, plain_words, ratchet
+from tools import hosts, links, plain_words, ratchet, recorded_runs
+from tools.checkout import ROOT
 
 
 def write(root: Path, name: str, text: str) -> None:
@@ -320,3 +323,70 @@ class TestHosts:
     def test_files_that_are_not_text_are_left_alone(self, root: Path) -> None:
         (root / "image.png").write_bytes(b"\0/" + b"root/x")
         assert hosts.problems(root) == []
+
+
+class TestRecordedRuns:
+    """A page shows what was recorded, and a run is old once what it measures has changed."""
+
+    @pytest.fixture
+    def checkout(self, root: Path) -> Path:
+        write(root, "src/thing.py", "speed = 1\n")
+        write(root, "docs/page.md", "Before.\n\n<!-- run: recall -->\n<!-- end of run -->\n\nAfter.\n")
+        self.git(root, "init", "-q")
+        self.commit(root)
+        return root
+
+    def git(self, root: Path, *words: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+        subprocess.run(["git", "-C", str(root), *who, *words], check=True, capture_output=True)
+
+    def commit(self, root: Path) -> None:
+        self.git(root, "add", "-A")
+        self.git(root, "commit", "-qm", "change")
+
+    def record(self, root: Path) -> None:
+        recorded_runs.record(
+            "recall",
+            "./measure",
+            {"recall": [["", "p50"], ["warm", "1.5 ms"]]},
+            covers=["src"],
+            machine="a core",
+            root=root,
+        )
+
+    def test_a_recorded_run_stands_in_its_page_and_nowhere_else(self, checkout: Path) -> None:
+        self.record(checkout)
+        page = (checkout / "docs/page.md").read_text()
+        assert page.startswith("Before.\n\n<!-- run: recall -->\n`./measure` at ")
+        assert "; a core:\n\n| recall | p50 |\n|---|--:|\n| warm | 1.5 ms |\n<!-- end of run -->" in page
+        assert page.endswith("\n\nAfter.\n")
+
+    def test_a_figure_changed_by_hand_is_written_over(self, checkout: Path) -> None:
+        self.record(checkout)
+        page = checkout / "docs/page.md"
+        true = page.read_text()
+        page.write_text(true.replace("1.5 ms", "0.5 ms"))
+        assert recorded_runs.write_pages(checkout) == [page]
+        assert page.read_text() == true
+
+    def test_a_run_is_old_once_what_it_measures_has_changed(self, checkout: Path) -> None:
+        self.record(checkout)
+        self.commit(checkout)
+        assert list(recorded_runs.old(checkout)) == []
+        write(checkout, "docs/other.md", "not measured")
+        assert list(recorded_runs.old(checkout)) == []
+        write(checkout, "src/thing.py", "speed = 2\n")
+        (said,) = recorded_runs.old(checkout)
+        assert said.startswith("recall: 1 files changed since ")
+        assert said.endswith("the first is src/thing.py")
+
+    def test_a_run_on_changed_files_says_so_and_is_old(self, checkout: Path) -> None:
+        write(checkout, "src/thing.py", "speed = 2\n")
+        self.record(checkout)
+        assert recorded_runs.read(checkout)["recall"]["commit"].endswith(" and changes")
+        assert len(list(recorded_runs.old(checkout))) == 1
+
+    def test_the_pages_of_this_checkout_show_the_recorded_runs(self, tmp_path: Path) -> None:
+        copied = tmp_path / "copy"
+        shutil.copytree(ROOT / "docs", copied / "docs")
+        assert recorded_runs.write_pages(copied) == []
