@@ -169,11 +169,11 @@ def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
     """Return a report as tables of a page."""
     columns = {
         "from": "`at_least`",
-        "hits": "hits from here up to the next row",
-        "right": "of them answer, %",
-        "answerable_left": "questions with an answer that keep a hit, %",
-        "unanswerable_left": "questions without one, %",
-        "right_hits_left": "answering hits kept, %",
+        "hits": "hits up to the next row",
+        "right": "answering %",
+        "answerable_left": "with an answer, kept %",
+        "unanswerable_left": "without, kept %",
+        "right_hits_left": "answering hits kept %",
     }
     areas = {"all, by a question's surest hit": found["area"], "all, of single hits": found["area_of_hits"]}
     return {
