@@ -8,7 +8,7 @@ import pytest
 
 import memoranda
 from memoranda import InvalidInput, Limits
-from memoranda.settings import RENAMED, read_file, settings
+from memoranda.settings import read_file, settings
 
 
 def written(folder: Path, text: str) -> Path:
@@ -130,24 +130,3 @@ def test_the_limit_of_a_whole_owner_is_off_unless_it_is_set():
     found = settings("limits", Limits, {}, {"MEMORANDA_LIMITS_MEMORIES_PER_OWNER": "500"})
     assert (found.memories_per_owner, found.memories_per_agent) == (500, 5000)
     assert Limits().memories_per_owner is None and Limits().at_capacity == "evict_weakest"
-
-
-@pytest.mark.parametrize(
-    ("section", "earlier", "value"),
-    [
-        ("forming", "silence", 5),
-        ("forming", "on", "false"),
-        ("limits", "when_full", '"reject"'),
-        ("models", "at_once", 2),
-    ],
-)
-async def test_a_setting_under_its_earlier_name_is_refused_with_the_new_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str, earlier: str, value: object
-):
-    today = RENAMED[section, earlier]
-    error = await refused(config=written(tmp_path, f"[{section}]\n{earlier} = {value}"))
-    assert error.field == f"{section}.{earlier}" and today in str(error)
-    variable = f"MEMORANDA_{section}_{earlier}".upper()
-    monkeypatch.setenv(variable, str(value).strip('"'))
-    error = await refused()
-    assert variable in str(error) and f"MEMORANDA_{section}_{today}".upper() in str(error)

@@ -16,19 +16,6 @@ from memoranda.errors import InvalidInput
 from memoranda.model.values import refused
 
 PREFIX = "MEMORANDA_"
-#: The prefix of before the product was renamed.
-FORMER_PREFIX = "COMMONPLACE_"
-#: Settings that were renamed, by section and earlier name. An earlier name is refused, with the new one in the message.
-RENAMED = {
-    ("forming", "on"): "enabled",
-    ("forming", "silence"): "idle_seconds",
-    ("forming", "max_wait"): "max_wait_seconds",
-    ("limits", "when_full"): "at_capacity",
-    ("limits", "experience_users"): "experience_min_users",
-    ("models", "at_once"): "max_concurrent",
-    ("models", "native"): "native_output",
-}
-
 S = TypeVar("S", bound=BaseModel)
 
 
@@ -54,24 +41,6 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
     return found
 
 
-def refuse_former(names: Collection[str], environment: Mapping[str, str] | None = None) -> None:
-    """Raise InvalidInput if a setting is given only by a variable with the prefix from before the renaming.
-
-    ``names`` are the sections, and the variables that belong to none. A variable of another program is left alone.
-    """
-    given = os.environ if environment is None else environment
-    known = tuple(name.upper() for name in names)
-    today = {variable.upper() for variable in given}
-    for variable in sorted(given):
-        name = variable.upper().removeprefix(FORMER_PREFIX)
-        is_ours = name in known or name.startswith(tuple(f"{section}_" for section in known))
-        if variable.upper().startswith(FORMER_PREFIX) and is_ours and (twin := _twin(name)) not in today:
-            raise InvalidInput(
-                f"{variable}: the product was renamed and ignores this variable; set {twin} instead",
-                field=variable,
-            )
-
-
 def refuse_unknown(
     sections: Collection[str], others: Collection[str], environment: Mapping[str, str] | None = None
 ) -> None:
@@ -91,12 +60,6 @@ def refuse_unknown(
                 f"are {', '.join(known)}{meant}",
                 field=variable,
             )
-
-
-def _twin(name: str) -> str:
-    """Translate a variable's former name, without its prefix, into the present one."""
-    section, _, field = name.lower().partition("_")
-    return f"{PREFIX}{section}_{RENAMED.get((section, field), field)}".upper().rstrip("_")
 
 
 def settings(
@@ -133,12 +96,6 @@ def _surroundings(section: str, of: type[BaseModel], environment: Mapping[str, s
 
 def _check_field(section: str, name: str, written: str, of: type[BaseModel]) -> None:
     if name not in of.model_fields:
-        if (section, name) in RENAMED:
-            today = RENAMED[section, name]
-            instead = f"{PREFIX}{section}_{today}".upper() if written != name else today
-            raise InvalidInput(
-                f"{written}: {section}.{name} was renamed; write {instead} instead", field=f"{section}.{name}"
-            )
         known = ", ".join(sorted(of.model_fields))
         raise InvalidInput(
             f"{written}: {section} has no such setting; known are {known}", field=f"{section}.{name}"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import memoranda
+from memoranda import InvalidInput
 
 CHANGES: dict[str, Any] = {
     "content": "Lives in Rome",
@@ -81,15 +82,13 @@ async def test_an_import_says_that_it_could_not_check_lines(book: memoranda.Book
         assert (await new.verify()).faults == ()
 
 
-async def test_an_export_of_an_earlier_version_is_read_and_said_to_be_unchecked(
-    book: memoranda.Book, tmp_path: Path
+@pytest.mark.parametrize("former", ["memoranda", "commonplace"])
+async def test_an_export_of_a_development_build_is_refused(
+    book: memoranda.Book, tmp_path: Path, former: str
 ) -> None:
-    old = []
-    for line in [json.loads(line) for line in await lines_of(book, None)]:
-        line.pop("digest", None)
-        if line["line"] == "head":
-            line = {"line": "head", "format": "memoranda", "version": 1, "tenant": "default"}
-        old.append(json.dumps(line))
+    head, *lines = await lines_of(book, None)
+    old = json.dumps(json.loads(head) | {"format": former, "version": 2})
     async with memoranda.open(tmp_path / "new.db") as new:
-        report = await new.import_(old)
-        assert (report.adopted, report.unchecked, report.errors) == (2, 2, [])
+        with pytest.raises(InvalidInput, match="a development build"):
+            await new.import_([old, *lines])
+        assert (await new.facts()).owners == 0

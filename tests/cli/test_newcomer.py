@@ -106,7 +106,7 @@ def test_a_long_message_is_cut_in_a_terminal_and_whole_with_an_option(shell: She
 
 
 def test_the_demo_ends_with_commands_that_run_as_printed(tmp_path: Path) -> None:
-    settings = {"COMMONPLACE_LIMITS_BATCH": "1", "MEMORANDA_LIMITS_BATCHH": "1", "MEMORANDA_MODELS_USE": "x"}
+    settings = {"MEMORANDA_LIMITS_BATCHH": "1", "MEMORANDA_MODELS_USE": "x"}
     clean = {name: value for name, value in os.environ.items() if name != "MEMORANDA_BOOK"}
     for _ in range(2):
         done = subprocess.run(
@@ -133,15 +133,13 @@ def test_the_demo_ends_with_commands_that_run_as_printed(tmp_path: Path) -> None
 def test_variables_that_a_command_does_not_use_do_not_stop_it(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COMMONPLACE_BOOK", "old.db")
-    monkeypatch.setenv("COMMONPLACE_DEBUG", "1")
     monkeypatch.setenv("MEMORANDA_MODELS_USE", "nobody:nothing")
     shell.run("list", "--owners")
     shell.run("remember", "ana", "Likes tea", "--agent", "a")
     assert "nobody" in shell.run("jobs", "run", code=2)
-    monkeypatch.setenv("COMMONPLACE_LIMITS_BATCH", "1")
+    monkeypatch.setenv("MEMORANDA_LIMITS_BATCHH", "1")
     shell.run("weights", "show", code=0)
-    assert "COMMONPLACE_LIMITS_BATCH" in shell.run("list", "--owners", code=2)
+    assert "MEMORANDA_LIMITS_BATCHH" in shell.run("list", "--owners", code=2)
 
 
 def test_an_export_to_a_missing_folder_names_the_folder(shell: Shell) -> None:

@@ -7,7 +7,6 @@ from memoranda.assembly.engine_addresses import (
     MEMORY,
     open_engine,
     read_address,
-    refuse_former_file,
 )
 from memoranda.assembly.job_handlers import upkeep
 from memoranda.assembly.service_setup import service_settings
@@ -22,7 +21,6 @@ __all__ = [
     "open",
     "open_engine",
     "read_address",
-    "refuse_former_file",
     "service_settings",
     "upkeep",
 ]

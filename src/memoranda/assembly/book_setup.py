@@ -15,7 +15,7 @@ from uuid import UUID
 from pydantic import Field, ValidationError
 
 from memoranda.assembly.caches import cache_clearer
-from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine, refuse_former_file
+from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.assembly.remote_setup import is_service, open_service
 from memoranda.book import Book
@@ -42,7 +42,7 @@ from memoranda.models import find as find_models
 from memoranda.ports import Clock, Embedder, Engine, Models
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from memoranda.secrets.modes import SecretsMode, SecretsSettings
-from memoranda.settings import read_file, refuse_former, refuse_unknown, settings
+from memoranda.settings import read_file, refuse_unknown, settings
 from memoranda.text.terms import RULE
 from memoranda.worker import Handler, Worker
 
@@ -331,14 +331,12 @@ def _refuse(
             "worker: a book that is opened with read_only=True cannot run a worker; leave one of them out",
             field="worker",
         )
-    refuse_former_file(address)
 
 
 def _given(
     config: str | Path | None, limits: Limits | None, audience: str | None, secrets: str | None
 ) -> _Given:
     """Read the settings of the file and the environment; what the caller gives takes precedence."""
-    refuse_former(SECTIONS)
     refuse_unknown(SECTIONS, SHELL_VARIABLES)
     file = read_file(config, SECTIONS) if config is not None else {}
     return _Given(

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from memoranda.engines.postgres.server.address import ESCAPES
 from memoranda.engines.postgres.server.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.errors import InvalidInput, NotABook, installing
+from memoranda.errors import InvalidInput, installing
 from memoranda.model.book_rows import Whereabouts
 from memoranda.model.book_rows import unfinished as refuse_unfinished
 from memoranda.ports import Engine
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 #: The address of every book in memory.
 MEMORY = "memory://"
-#: The file of a book whose address is not given,
+#: The file of a book whose address is not given.
 DEFAULT_FILE = "memoranda.db"
-#: and the one it had by default before the product was renamed.
-_FORMER_FILE = "commonplace.db"
 
 
 async def open_engine(
@@ -58,17 +56,6 @@ def read_address(address: str | Path) -> Path | str:
     if address in (":memory:", "memory:"):
         raise _refused(f"{address} would be the name of a file; for a book in memory give memory://")
     return _read_url(address) if "://" in address else Path(address)
-
-
-def refuse_former_file(address: str | Path) -> None:
-    """Raise NotABook if the default file is missing, but the default file from before the renaming exists."""
-    where = read_address(address)
-    if where == Path(DEFAULT_FILE) and not where.exists() and Path(_FORMER_FILE).exists():
-        raise NotABook(
-            f"there is no {DEFAULT_FILE} here, but a {_FORMER_FILE}, the default name of a book before this product was "
-            f"renamed. Open it under its name (--book {_FORMER_FILE}), or close every program that uses it and rename it to {DEFAULT_FILE}, "
-            f"and each file that begins with {_FORMER_FILE} in the same way."
-        )
 
 
 def name_of(address: str | Path) -> str:

@@ -22,7 +22,6 @@ from memoranda.errors import InvalidInput
 from memoranda.model.data.data_filters import names_data
 from memoranda.model.records import DEFAULT_TENANT, Owner, OwnerKind, RecordType
 from memoranda.model.values import refused
-from memoranda.settings import refuse_former
 
 Command = Callable[..., None]
 
@@ -106,8 +105,6 @@ def opens_book(command: Command) -> Command:
 
 
 def _usual_book() -> str:
-    # A variable that names the book under its former name stops only a command that would read it.
-    refuse_former(["book"])
     return _given(f"${BOOK_VARIABLE}", os.environ.get(BOOK_VARIABLE)) or DEFAULT_FILE
 
 

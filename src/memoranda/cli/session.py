@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from memoranda.assembly import MEMORY, Opening, read_address, refuse_former_file
+from memoranda.assembly import MEMORY, Opening, read_address
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
 from memoranda.book.services import kept
@@ -145,7 +145,6 @@ class Session:
 
     def _existing_path(self) -> Path | None:
         """Return the path of the book; raise NotABook if it is missing, so that a mistyped path makes no empty book."""
-        refuse_former_file(self.address)
         path = path_of(self.address)
         if path is not None and not path.exists():
             make = f"memoranda init --book {shlex.quote(self.address)}"

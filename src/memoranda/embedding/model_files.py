@@ -73,18 +73,9 @@ class WeightsFolder:
 def cache_folder() -> Path | None:
     """Return the folder of ``memoranda weights install --cache``; None for a user without a home."""
     try:
-        return _caches() / "memoranda" / "weights"
+        return Path.home() / ".cache" / "memoranda" / "weights"
     except RuntimeError:
         return None
-
-
-def _former_cache_folder() -> Path:
-    """Return the folder that had the weights before the product was renamed. The files are the same."""
-    return _caches() / "commonplace" / "weights"
-
-
-def _caches() -> Path:
-    return Path.home() / ".cache"
 
 
 def places(given: Path | None = None) -> list[WeightsFolder]:
@@ -94,9 +85,7 @@ def places(given: Path | None = None) -> list[WeightsFolder]:
     packaged = package_folder(PACKAGE)
     found = [WeightsFolder("package", packaged and packaged / _WITHIN)]
     if cache := cache_folder():
-        former = _former_cache_folder()
-        is_former = former.is_dir() and not cache.is_dir()
-        found.append(WeightsFolder("cache", (former if is_former else cache) / PACKAGE / _WITHIN))
+        found.append(WeightsFolder("cache", cache / PACKAGE / _WITHIN))
     return found
 
 

@@ -19,7 +19,7 @@ from memoranda.model.values import SIZE
 
 
 class Verb(StrEnum):
-    """The kinds of change to one record. The ledger stores most of them by these values; see ``STORED_VERBS``."""
+    """The kinds of change to one record, as the ledger stores them."""
 
     OPEN = "open"
     APPEND = "append"
@@ -48,15 +48,6 @@ class Verb(StrEnum):
     REDACT = "redact"
     #: A message was removed by age; records derived from it stay.
     AGE = "age"
-
-    @classmethod
-    def _missing_(cls, value: object) -> Verb | None:
-        """Return the verb for a stored spelling that differs from its public name."""
-        return next((verb for verb, stored in STORED_VERBS.items() if stored == value), None)
-
-
-#: Verbs that were renamed after books had stored them → the spelling in ledgers, exports and copies, which never changes.
-STORED_VERBS = {Verb.CONFIRM: "corroborate"}
 
 
 @dataclass(frozen=True, slots=True)

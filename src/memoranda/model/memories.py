@@ -20,7 +20,6 @@ from memoranda.model.records import (
     Trust,
     external_link,
     past_of,
-    slot_of,
 )
 from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Data, ExternalId, FilledText, Moment, Name, Span, Text, Value
@@ -282,13 +281,6 @@ class Memory(Record):
             return None
         agent = None if self.audience.kind is AudienceKind.GLOBAL else self.agent
         return (self.key, self.audience.kind.value, agent, *self.audience.groups)
-
-    def slots(self) -> tuple[bytes, ...]:
-        identity = self.identity()
-        if identity is None or not self.audience.groups:
-            return super().slots()
-        # Older books stored a group's key without the names of the groups.
-        return (*super().slots(), slot_of(self.type, *identity[:3]))
 
     def rests_on(self) -> tuple[UUID, ...]:
         return (*self.stands_on(), *self.past)

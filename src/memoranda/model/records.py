@@ -348,11 +348,6 @@ class Record(Value):
         parts = self.identity()
         return None if parts is None or self.withdrawn else slot_of(self.type, *parts)
 
-    def slots(self) -> tuple[bytes, ...]:
-        """Return the digests under which a book may store the record's unique key or name; the current one is first."""
-        slot = self.slot()
-        return () if slot is None else (slot,)
-
     def rests_on(self) -> tuple[UUID, ...]:
         """Return the ids of the source records; if they are all erased, this record is erased too."""
         return ()

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from memoranda.errors import Corrupt, InvalidInput
 from memoranda.model.data.items import Item, namespace_text
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
+from memoranda.model.ledger import Actor, Entry, Ignored, Line, Verb
 from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, MemoryStatus
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
@@ -350,7 +350,7 @@ def dump_entry(entry: Entry) -> str:
     body: dict[str, Any] = {
         "l": [
             [
-                STORED_VERBS.get(line.verb, line.verb),
+                line.verb,
                 line.type,
                 line.id.hex,
                 line.before,

@@ -119,6 +119,16 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(place: Pa
     assert place.read_bytes() == content
 
 
+async def test_a_book_of_a_development_build_is_refused_and_left_alone(place: Path):
+    content = foreign(
+        place, "PRAGMA application_id = 1131245676", "PRAGMA user_version = 8", "CREATE TABLE book (id)"
+    )
+    for read_only in (False, True):
+        with pytest.raises(VersionMismatch, match="a development build"):
+            await open_notes(place, read_only=read_only)
+    assert place.read_bytes() == content
+
+
 async def test_a_newer_book_is_refused_and_left_alone(place: Path):
     await (await open_notes(place, V2)).close()
     content = place.read_bytes()

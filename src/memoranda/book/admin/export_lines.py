@@ -36,12 +36,11 @@ def parsed_line(text: object) -> dict[str, Any] | str:
     return line
 
 
-#: What the first line of an export says that it is, and what exports of the product's earlier name said.
-FORMAT = "memoranda"
-FORMATS = (FORMAT, "commonplace")
-#: Since version 2 the lines of owners have digests.
-FORMAT_VERSION = 2
-_FIRST_VERSION = 1
+#: What the first line of an export says that it is.
+FORMAT = "memoranda export"
+FORMAT_VERSION = 1
+#: What exports of development builds said.
+_DEVELOPMENT_FORMATS = ("memoranda", "commonplace")
 
 
 #: What the first line of an export says where secrets are masked.
@@ -56,9 +55,13 @@ def refuse_file(reason: str) -> NoReturn:
 def check_head(text: object) -> dict[str, Any]:
     """Return the first line of an export; raise InvalidInput if it is of something else, or was made for reading only."""
     head = parsed_line(text)
-    if isinstance(head, str) or head["line"] != "head" or head.get("format") not in FORMATS:
+    if isinstance(head, str) or head["line"] != "head":
         refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
-    if head.get("version") not in (_FIRST_VERSION, FORMAT_VERSION):
+    if head.get("format") in _DEVELOPMENT_FORMATS:
+        refuse_file("it is an export of a development build, which no release reads")
+    if head.get("format") != FORMAT:
+        refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
+    if head.get("version") != FORMAT_VERSION:
         refuse_file(f"export format {head.get('version')}; this program reads up to {FORMAT_VERSION}")
     if head.get("masked"):
         refuse_file(

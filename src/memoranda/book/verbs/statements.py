@@ -173,7 +173,7 @@ class Statements:
         grounds = await record_ids(self._services.engine, party, view, sources, "sources")
         change = Confirm(await self._id(owner, who, id), grounds)
         return await self._change(
-            owner, change, ["corroborate", str(id), list(map(str, grounds))], operation, who
+            owner, change, ["confirm", str(id), list(map(str, grounds))], operation, who
         )
 
     async def amend(

@@ -29,7 +29,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.query import Hit
 from memoranda.model.records import Record
-from memoranda.settings import FORMER_PREFIX, PREFIX
+from memoranda.settings import PREFIX
 
 WHO = "ana"
 AGENT = "concierge"
@@ -271,8 +271,7 @@ def _own_settings() -> Iterator[None]:
     ours = [
         name
         for name in os.environ
-        if name.upper().startswith((PREFIX, FORMER_PREFIX))
-        and not name.upper().startswith(f"{PREFIX}EMBEDDING_")
+        if name.upper().startswith(PREFIX) and not name.upper().startswith(f"{PREFIX}EMBEDDING_")
     ]
     kept = {name: os.environ.pop(name) for name in ours}
     try:

@@ -3,10 +3,10 @@
 -- ── transactions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: secret
-SELECT value FROM properties WHERE name = 'secret'
+SELECT value FROM book WHERE name = 'secret'
 
 -- name: make_secret
-INSERT INTO properties (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING
+INSERT INTO book (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING
 
 -- For reads of whole tables: allows sequential scans and custom plans, which connections are set not to use.
 -- name: whole_tables
@@ -17,7 +17,7 @@ SELECT set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', '
 -- Locks the owner's row until the transaction ends; returns the book's secret, too.
 -- name: lock_owner
 SELECT b.value, o.no, o.era, o.position, o.held, o.items, (SELECT x.mode FROM restrictions AS x WHERE x.digest = o.digest)
-FROM properties AS b LEFT JOIN LATERAL (
+FROM book AS b LEFT JOIN LATERAL (
     SELECT no, era, position, held, items, digest FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
 WHERE b.name = 'secret'
 
@@ -25,7 +25,7 @@ WHERE b.name = 'secret'
 -- name: find_owner
 SELECT b.value, o.no, o.era, o.position, o.held, o.items, (SELECT x.mode FROM restrictions AS x WHERE x.digest = o.digest),
     set_config('memoranda.owner', o.no::text, true)
-FROM properties AS b LEFT JOIN LATERAL (
+FROM book AS b LEFT JOIN LATERAL (
     SELECT no, era, position, held, items, digest FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL) AS o ON true
 WHERE b.name = 'secret'
 
@@ -40,7 +40,7 @@ INSERT INTO owners (tenant, kind, id, era, digest) VALUES (?, ?, ?, ?, ?) RETURN
 SELECT tenant, kind, id FROM owners WHERE tenant = ? AND erased_at IS NULL AND position > 0 ORDER BY kind, id
 
 -- name: find_era
-SELECT (SELECT value FROM properties WHERE name = 'secret'), no, tenant, kind, id, position, held, items, erased_at
+SELECT (SELECT value FROM book WHERE name = 'secret'), no, tenant, kind, id, position, held, items, erased_at
 FROM owners WHERE era = ?
 
 -- name: move_held
@@ -715,7 +715,7 @@ RETURNING CASE WHEN :wakes::boolean THEN pg_notify(left('memoranda_' || current_
 -- name: book_is_held
 SELECT 1 FROM pg_locks AS l CROSS JOIN LATERAL pg_stat_get_activity(l.pid) AS a
 WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND l.classid = hashtext('commonplace book')::oid AND l.objid = hashtext(current_schema())::oid
+    AND l.classid = hashtext('memoranda book')::oid AND l.objid = hashtext(current_schema())::oid
     AND a.xact_start < clock_timestamp() - make_interval(secs => ?) LIMIT 1
 
 -- name: is_put
@@ -873,26 +873,26 @@ SELECT current_setting('server_version'),
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: properties
-SELECT name, value FROM properties WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup', 'who_forms')
+SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by', 'backup', 'who_forms')
 
 -- name: set_property
-INSERT INTO properties (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: last_erasure
-SELECT coalesce((SELECT value FROM properties WHERE name = 'erased'), ''::bytea)
+SELECT coalesce((SELECT value FROM book WHERE name = 'erased'), ''::bytea)
 
 -- A book with tombstones and no mark was erased from before there were marks; it needs a scrub, too.
 -- name: needs_scrub
 SELECT coalesce(e.value, ''::bytea) IS DISTINCT FROM s.value AND (e.value IS NOT NULL OR EXISTS (SELECT 1 FROM tombstones))
-FROM (SELECT 1) AS one LEFT JOIN properties AS e ON e.name = 'erased' LEFT JOIN properties AS s ON s.name = 'scrubbed'
+FROM (SELECT 1) AS one LEFT JOIN book AS e ON e.name = 'erased' LEFT JOIN book AS s ON s.name = 'scrubbed'
 
 -- name: remove_property
-DELETE FROM properties WHERE name = ?
+DELETE FROM book WHERE name = ?
 
 -- name: tables_of_content
 SELECT string_agg(quote_ident(c.relname), ', ') FROM pg_class AS c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    AND c.relname NOT IN ('properties', 'migrations')
+    AND c.relname NOT IN ('book', 'formats')
 
 -- name: eras_after
 SELECT era FROM owners WHERE era > ? ORDER BY era LIMIT ?

@@ -30,7 +30,7 @@ _NO_CHECKPOINT = (
 _LOOKS, _PAUSE_SECONDS = 40, 0.25
 
 #: The smallest table: rewriting it first shows whether older transactions prevent clearing, before large tables are locked.
-_SMALLEST = "properties"
+_SMALLEST = "book"
 
 _TABLES = """
 SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -93,9 +93,7 @@ class Portion(Value):
 
     def payload(self) -> Mapping[str, Any]:
         """Return the portion as it is stored with the job."""
-        # Earlier versions read a portion without the field where it is not set.
-        unset = None if self.reading.keeps_secrets else {"reading": {"keeps_secrets"}}
-        return self.model_dump(mode="json", exclude=unset)
+        return self.model_dump(mode="json")
 
     def with_answer(self, answer: ModelAnswer) -> Self:
         """Return the portion with one more answer of the model."""

@@ -119,12 +119,8 @@ def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
 
 def holders(records: Iterable[Record]) -> Deciding[dict[bytes, Record]]:
     """Return the stored records that have the unique keys or names of these records now, by slot."""
-    slots = tuple(slot for record in records for slot in record.slots())
-    found = (yield from ask(Holders(slots))) if slots else {}
-    # A row of an older book stands under a digest that records of other groups share.
-    return {
-        slot: record for record in found.values() if (slot := record.slot()) in slots and slot is not None
-    }
+    slots = tuple(slot for record in records if (slot := record.slot()) is not None)
+    return (yield from ask(Holders(slots))) if slots else {}
 
 
 def held_gain(before: Record | None, after: Record | None) -> int:

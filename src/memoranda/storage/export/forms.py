@@ -174,5 +174,5 @@ class BookLine(Value):
     secret: Annotated[bytes, _of_hex(SECRET_SIZE)]
     erased_eras: tuple[tuple[_Digest, _Digest, _Micros, tuple[tuple[_Digest, _Digest], ...]], ...]
     tombstones: tuple[tuple[_Digest, _Micros], ...]
-    restrictions: tuple[tuple[_Digest, _Micros, Appends], ...] = ()
-    restricting: tuple[tuple[_Micros, UUID, _Digest, Text, Literal["restrict", "unrestrict"], Name], ...] = ()
+    restrictions: tuple[tuple[_Digest, _Micros, Appends], ...]
+    restricting: tuple[tuple[_Micros, UUID, _Digest, Text, Literal["restrict", "unrestrict"], Name], ...]

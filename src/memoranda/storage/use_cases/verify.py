@@ -132,8 +132,6 @@ def misplaced(row: StoredRow, record: Record, secret: bytes) -> Iterator[str]:
     if isinstance(record, Message):
         columns += ["thread", "seq"]
     for column in columns:
-        if column == "slot" and row.slot in record.slots():
-            continue
         if getattr(row, column) != getattr(meant, column):
             yield f"{row.type} {record.id}: its {column} stands otherwise than its content says"
 

@@ -18,7 +18,8 @@ CREATE TABLE owners (
     digest    bytea NOT NULL,
     position  bigint NOT NULL DEFAULT 0,
     held      bigint NOT NULL DEFAULT 0,
-    erased_at bigint
+    erased_at bigint,
+    items     bigint NOT NULL DEFAULT 0     -- the living ones, so that their limit is checked without counting them
 );
 CREATE UNIQUE INDEX owners_living ON owners (tenant, kind, id) WHERE erased_at IS NULL;
 
@@ -90,6 +91,9 @@ CREATE UNIQUE INDEX records_by_slot ON records (owner, slot) WHERE slot IS NOT N
 CREATE INDEX records_of_run ON records (owner, run) WHERE run IS NOT NULL;
 CREATE INDEX memories_pinned ON records (owner, shelf, id) WHERE type = 'memory' AND position('"pinned":true' IN body) > 0;
 CREATE INDEX memories_held ON records (owner, recorded_at) WHERE type = 'memory' AND status = 'active';
+-- Active instructions and memories with a key are few among many: contexts and profiles ask for them each time.
+CREATE INDEX memories_instructing ON records (owner, shelf, id) WHERE type = 'memory' AND status = 'active' AND kind = 'instruction';
+CREATE INDEX memories_keyed ON records (owner, shelf, id) WHERE type = 'memory' AND status = 'active' AND position('"key":"' IN body) > 0;
 
 -- Earlier versions of records that changed.
 CREATE TABLE versions (
@@ -105,12 +109,14 @@ CREATE TABLE versions (
     PRIMARY KEY (owner, record, version)
 );
 
--- What rests on what; the source may be another owner's.
+-- What rests on what; the source may be another owner's. Of many sources a record lists a few; the others are links of a part
+-- of it, the group that it names.
 CREATE TABLE links (
     owner  bigint NOT NULL,
     record bytea NOT NULL,
     source bytea NOT NULL,
-    PRIMARY KEY (owner, record, source)
+    part   bytea NOT NULL DEFAULT '',       -- empty: the record lists the source itself
+    PRIMARY KEY (owner, record, part, source)
 );
 CREATE INDEX links_to_source ON links (source);
 
@@ -241,10 +247,36 @@ CREATE TABLE spent (
 );
 CREATE INDEX spent_of_owner ON spent (owner);
 
+-- Whose data may not be processed: kept outside the owners' records, so that it outlives an erasure, under a keyed digest.
+CREATE TABLE restrictions (
+    digest bytea PRIMARY KEY,
+    at     bigint NOT NULL,
+    mode   text COLLATE "C" NOT NULL        -- of new content: refuse, or keep_unread
+);
+
+-- When each key of a service was last used; apart from the keys, whose versions are history.
+CREATE TABLE key_uses (
+    id bytea PRIMARY KEY,
+    at bigint NOT NULL
+);
+
+-- Who asked what kind of thing about whom; never content.
+CREATE TABLE read_audit (
+    at        bigint NOT NULL,
+    id        bytea NOT NULL,
+    tenant    text COLLATE "C" NOT NULL,
+    owner     bytea NOT NULL,               -- the owner's keyed digest; empty: it was about the whole tenant
+    principal text COLLATE "C" NOT NULL,
+    verb      text COLLATE "C" NOT NULL,
+    surface   text COLLATE "C" NOT NULL,
+    PRIMARY KEY (at, id)
+);
+CREATE INDEX read_audit_of_owner ON read_audit (owner, at, id);
+
 -- Where its maker asked for partitions, the tables that are keyed by owner have them.
 DO $$
 DECLARE
-    parts integer := coalesce(nullif(current_setting('commonplace.partitions', true), ''), '0')::integer;
+    parts integer := coalesce(nullif(current_setting('memoranda.partitions', true), ''), '0')::integer;
     spread text;
 BEGIN
     IF parts > 0 THEN
@@ -296,12 +328,12 @@ BEGIN
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', walled);
         EXECUTE format(
-            'CREATE POLICY of_owner ON %I USING ((SELECT current_setting(''commonplace.whole'', true)) = ''on'' '
-            'OR owner = (SELECT nullif(current_setting(''commonplace.owner'', true), '''')::bigint))', walled);
+            'CREATE POLICY of_owner ON %I USING ((SELECT current_setting(''memoranda.whole'', true)) = ''on'' '
+            'OR owner = (SELECT nullif(current_setting(''memoranda.owner'', true), '''')::bigint))', walled);
     END LOOP;
     ALTER TABLE kept ENABLE ROW LEVEL SECURITY;
     ALTER TABLE kept FORCE ROW LEVEL SECURITY;
-    CREATE POLICY of_owner ON kept USING ((SELECT current_setting('commonplace.whole', true)) = 'on'
+    CREATE POLICY of_owner ON kept USING ((SELECT current_setting('memoranda.whole', true)) = 'on'
         OR (SELECT true FROM jobs WHERE id = job));
 END
 $$;
@@ -316,7 +348,7 @@ BEGIN
         ['owners', 'id'], ['shelves', 'agent'], ['shelves', 'groups'], ['shelves', 'digest'], ['shelf_groups', 'name'],
         ['records', 'kind'], ['records', 'facets'], ['records', 'body'], ['versions', 'body'], ['terms', 'packed'], ['vectors', 'packed'], ['findable', 'words'],
         ['ledger', 'actor'], ['ledger', 'body'], ['jobs', 'key'], ['jobs', 'payload'], ['jobs', 'error'], ['kept', 'payload'],
-        ['spent', 'agent'], ['spent', 'digest']
+        ['spent', 'agent'], ['spent', 'digest'], ['read_audit', 'principal']
     ] LOOP
         EXECUTE format('ALTER TABLE %I ALTER COLUMN %I SET STATISTICS 0', telling[1], telling[2]);
     END LOOP;

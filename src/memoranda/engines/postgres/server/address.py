@@ -11,10 +11,8 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 
 from memoranda.errors import InvalidInput
 
-#: The schema of a book whose address names none,
+#: The schema of a book whose address names none.
 SCHEMA = "memoranda"
-#: and the one it had by default before the product was renamed.
-FORMER_SCHEMA = "commonplace"
 #: Defaults: the most connections of a book,
 CONNECTIONS = 8
 #: seconds that a statement may take, except in upkeep,
@@ -55,8 +53,6 @@ class Place(NamedTuple):
     #: Addresses for the driver, one for each host, in the order in which they are tried.
     urls: tuple[str, ...]
     schema: str
-    #: True if the address names the schema; a schema that is named keeps its name.
-    names_schema: bool
     #: The number of partitions by owner of a new book; 0 for none.
     partitions: int
     connections: int
@@ -80,7 +76,6 @@ def parse(url: str) -> Place:
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     hosts = _hosts(parts)
     _refuse_service(query, hosts)
-    names_schema = "schema" in query
     schema = query.pop("schema", SCHEMA)
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise _refused("a schema's name has small letters, digits and _, at most 63")
@@ -93,9 +88,7 @@ def parse(url: str) -> Place:
     urls = _urls(parts, query, hosts)
     name = _name(_found(hosts, query), _database(parts, query), schema)
     chooses = "target_session_attrs" in query
-    return Place(
-        urls, schema, names_schema, partitions, connections, statement, wait, application, chooses, name
-    )
+    return Place(urls, schema, partitions, connections, statement, wait, application, chooses, name)
 
 
 def _split(url: str) -> SplitResult:

@@ -49,15 +49,15 @@ _WHOLE = "; SET LOCAL memoranda.whole = 'on'"
 _LONG = f"; {UNLIMITED}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
 #: Writes share this lock and an erasure has it alone: no write can build on records that are being removed. It keeps the
 #: name it had before the product was renamed: a program of then and one of now exclude each other while a book is upgraded.
-_TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
-_ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
+_TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('memoranda book'), hashtext(current_schema()))"
+_ALONE = "; SELECT pg_advisory_xact_lock(hashtext('memoranda book'), hashtext(current_schema()))"
 #: Held until its connection is closed.
 _TURN = "SELECT pg_try_advisory_lock(hashtext('turn ' || current_schema()), hashtext($1))"
 #: Checked once the lock is held: a book that moves, or that a copy is creating, must not be written by others.
 _UNMARKED = f"""; DO $$
 DECLARE mark text;
 BEGIN
-    SELECT name || ' ' || convert_from(value, 'UTF8') INTO mark FROM properties WHERE name IN ('departure', 'arrival')
+    SELECT name || ' ' || convert_from(value, 'UTF8') INTO mark FROM book WHERE name IN ('departure', 'arrival')
     ORDER BY name DESC LIMIT 1;
     IF FOUND THEN RAISE EXCEPTION USING ERRCODE = '{MARKED}', MESSAGE = mark; END IF;
 END $$"""  # noqa: S608 - a constant of ours

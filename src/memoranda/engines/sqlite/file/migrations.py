@@ -15,8 +15,10 @@ from memoranda.engines.sqlite.file.copies import copy_verified, sync_folder
 from memoranda.engines.sqlite.file.writer import Turnstile
 from memoranda.errors import Corrupt, NotABook, StorageError, VersionMismatch
 
-#: "Cmpl": marks a SQLite file as a book.
-APPLICATION_ID = 0x436D706C
+#: "Memo": marks a SQLite file as a book.
+APPLICATION_ID = 0x4D656D6F
+#: The mark of books that development builds made.
+_DEVELOPMENT_ID = 0x436D706C
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,11 @@ def check_standing(found: Standing, migrations: Migrations, path: Path) -> None:
     """Raise an error if the file is not a book, or a newer program wrote it."""
     if found.is_empty:
         return
+    if found.application_id == _DEVELOPMENT_ID:
+        raise VersionMismatch(
+            f"{path} is a book of a development build, which no release reads: give the path of another book, "
+            "or of a file that is not there yet."
+        )
     if found.application_id != migrations.application_id or found.version < 1:
         raise NotABook(
             f"{path} is a database of another program: give the path of a book, "
