@@ -108,7 +108,7 @@ class _Writer:
             await engine.file.checkpoint()
 
     def _say(self, line: dict[str, Any]) -> None:
-        """Write in one system call, so that a line written before a kill is complete in the file."""
+        """Write in one system call, so that a line written before a kill is complete in the file, but perhaps for the last one."""
         os.write(self._log, json.dumps(line).encode() + b"\n")
 
 
@@ -123,7 +123,9 @@ def spelled(receipt: Receipt) -> dict[str, Any]:
 
 def said(log: Path) -> list[tuple[Operation, dict[str, Any] | None]]:
     """Return each operation with its answer; None if there was no answer."""
-    lines = [json.loads(line) for line in log.read_bytes().splitlines()] if log.exists() else []
+    # The system may cut the write of a line short when it kills the process: nobody has read what has no end.
+    whole = log.read_bytes().split(b"\n")[:-1] if log.exists() else []
+    lines = [json.loads(line) for line in whole]
     answers = {line.get("told") or line.get("refused"): line for line in lines if "asked" not in line}
     return [
         (operation, answers.get(operation.id))
