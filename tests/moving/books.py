@@ -48,10 +48,10 @@ async def assert_same(one: str | Path, two: str | Path) -> None:
             await engine.close()
 
 
-async def marked(source: str | Path, target: Path, *, copy: str = "stopped", run: str = "") -> None:
+async def marked(source: str | Path, target: Path, *, copy: str = "stopped") -> None:
     """Mark a book as being copied, as a run that is killed right then leaves it."""
     engine = await open_engine(source)
-    await engine.depart(Departure(str(target), whole=False, copy=copy, run=run), None)
+    await engine.depart(Departure(str(target), whole=False, copy=copy), None)
     await engine.close()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memoranda.assembly.engine_addresses import MEMORY, find_book, name_of, open_engine, read_address
 from memoranda.book.admin.book_copy import CopyReport, CopyRun, cancel, refuse_other_place
-from memoranda.errors import Conflict, InvalidInput, NotABook, StorageError
+from memoranda.errors import InvalidInput, NotABook, StorageError
 from memoranda.model.book_rows import Departure, moved
 from memoranda.ports import Engine
 
@@ -70,16 +70,11 @@ async def _close(engine: Engine, report: CopyReport) -> None:
 
 
 async def _open_target(target: str | Path, departure: Departure | None) -> Engine:
-    """Open the target; create no file if the book has moved to it, or may have."""
-    create = departure is None or not (departure.whole or departure.run)
+    """Open the target; create no file if the book has moved to it."""
+    has_moved = departure is not None and departure.whole
     try:
-        return await open_engine(target, create=create, unfinished=True)
+        return await open_engine(target, create=not has_moved, unfinished=True)
     except NotABook as exc:
-        if departure is None or create:
+        if departure is None or not has_moved:
             raise
-        if departure.whole:
-            raise moved(departure) from exc
-        raise Conflict(
-            f"an earlier version of Memoranda began to move this book to {departure.address}, and there is no book now: "
-            "bring it back, since it may have become the book"
-        ) from exc
+        raise moved(departure) from exc

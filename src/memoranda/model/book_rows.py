@@ -205,8 +205,6 @@ class Departure(NamedTuple):
     whole: bool
     #: The id of this copy; each time the book is marked it gets a new one.
     copy: str = ""
-    #: Set only by versions that copied a book while it was written: the run that made the mark.
-    run: str = ""
 
 
 class Arrival(NamedTuple):
@@ -227,7 +225,7 @@ class Whereabouts(NamedTuple):
     arrival: Arrival | None
     #: The id of the copy that made this book; None if no copy did. Backups of the book keep it, copies and exports do not.
     made_by: str | None = None
-    #: The id of the backup that this book is; None if it is not a backup, or one that an earlier version made.
+    #: The id of the backup that this book is; None if it is not a backup.
     backup: str | None = None
 
 

@@ -354,8 +354,8 @@ def _doubt(backup: Path, id: str | None, notes: Notes, *, known: bool) -> str:
         return f"what was forgotten since {backup} was made is not known, for {notes.damage}"
     if id is None:
         return (
-            f"{backup} does not say if there were notes beside it, for an earlier version made it, or it is no backup: if notes were "
-            "lost, what was forgotten since is back"
+            f"{backup} does not say if there were notes beside it, for `backup` did not make it: if notes were lost, "
+            "what was forgotten since is back"
         )
     return ""
 

@@ -109,17 +109,13 @@ class CopyRun:
         if here.departure is None:
             return False
         refuse_other_place(here.departure, there.address)
-        if here.departure.whole:
-            if _is_copy_of(here, there, here.departure):
-                await self._open_target(here.departure)
-            elif not _was_made_by(here, there, here.departure.copy, here.departure.run):
-                raise moved(here.departure)
-            return True
-        if _was_made_by(here, there, here.departure.run):
-            # A version that told the target first was stopped before it told the source.
-            await self._source.depart(here.departure._replace(whole=True), here.departure)
-            return True
-        return False
+        if not here.departure.whole:
+            return False
+        if _is_copy_of(here, there, here.departure):
+            await self._open_target(here.departure)
+        elif not _was_made_by(here, there, here.departure.copy):
+            raise moved(here.departure)
+        return True
 
     async def _is_equal(self) -> bool:
         """True if both books hold the same: nothing was written to either since an earlier run completed the copy."""
@@ -146,14 +142,9 @@ class CopyRun:
         """Mark the source, copy, compare, and end the copy; release the source if anything fails before its end."""
         standing = here.departure
         # An id is of one target: under the same address there may be another one now.
-        resumed = standing is not None and not standing.run and _is_copy_of(here, there, standing)
+        resumed = standing is not None and _is_copy_of(here, there, standing)
         mark = standing if resumed and standing is not None else _new_mark(there.address)
         try:
-            if standing is not None and standing.run and not _is_copy_of(here, there, standing):
-                raise Conflict(
-                    f"an earlier version of Memoranda began to move this book to {standing.address}, and what is there now "
-                    "is not that copy: bring it back, since it may have become the book"
-                )
             if mark is not standing:
                 await self._source.depart(mark, standing)
             if not await self._target.arrive(Arrival(here.address, mark.copy), here.secret):
@@ -295,11 +286,6 @@ async def cancel(source: Engine, address: str) -> None:
     refuse_other_place(departure, address)
     if departure.whole:
         raise moved(departure)
-    if departure.run:
-        raise Conflict(
-            f"an earlier version of Memoranda began to move this book, and the copy at {departure.address} may have become "
-            "the book: run the same copy again to find out"
-        )
     await source.depart(None, departure)
 
 
@@ -350,9 +336,9 @@ def _is_whole_copy(here: Whereabouts, there: Whereabouts) -> bool:
     return there.secret == here.secret and there.arrival is None
 
 
-def _was_made_by(here: Whereabouts, there: Whereabouts, *copies: str) -> bool:
-    """True if the target is a book that one of these copies made."""
-    return _is_whole_copy(here, there) and bool(there.made_by) and there.made_by in copies
+def _was_made_by(here: Whereabouts, there: Whereabouts, copy: str) -> bool:
+    """True if the target is a book that this copy made."""
+    return _is_whole_copy(here, there) and bool(copy) and there.made_by == copy
 
 
 def _refused_target(there: Whereabouts) -> InvalidInput:
