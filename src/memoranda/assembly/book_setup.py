@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +28,7 @@ from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
+from memoranda.first_use import dataclass
 from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.who_forms import WhoForms

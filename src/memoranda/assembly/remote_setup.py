@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memoranda.client import RemoteBook, open_remote
 from memoranda.errors import InvalidInput
 from memoranda.model.records import DEFAULT_TENANT
+
+if TYPE_CHECKING:
+    from memoranda.client import RemoteBook
 
 #: The variable that has the key, where the program gives none.
 KEY_VARIABLE = "MEMORANDA_KEY"
@@ -38,6 +40,9 @@ async def open_service(address: str, key: str | None, given: Mapping[str, Any]) 
     if given["worker"] or given["read_only"]:
         name = "worker" if given["worker"] else "read_only"
         raise InvalidInput(f"{name}: the service decides it; leave it out", field=name)
+    # Most books are files.
+    from memoranda.client import open_remote  # noqa: PLC0415
+
     tenant = given["tenant"]
     key = os.environ.get(KEY_VARIABLE) if key is None else key
     hosts = {host.strip().lower() for host in os.environ.get(HOSTS_VARIABLE, "").split(",")} - {""}
