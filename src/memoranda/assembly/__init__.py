@@ -5,25 +5,26 @@ from typing import TYPE_CHECKING
 from memoranda.package_names import names_of
 
 if TYPE_CHECKING:
-    from memoranda.assembly.book_setup import Opening, RecallSettings, open
+    from memoranda.assembly.book_setup import RecallSettings
     from memoranda.assembly.copy_setup import cancel_copy, copy
     from memoranda.assembly.engine_addresses import (
-        DEFAULT_FILE,
         MEMORY,
         open_engine,
         read_address,
         refuse_former_file,
     )
     from memoranda.assembly.job_handlers import upkeep
+    from memoranda.assembly.opening import DEFAULT_FILE, Opening, load_all, open
     from memoranda.assembly.service_setup import service_settings
 else:
     __getattr__, __dir__ = names_of(
         __name__,
         {
-            "memoranda.assembly.book_setup": "Opening RecallSettings open",
+            "memoranda.assembly.book_setup": "RecallSettings",
             "memoranda.assembly.copy_setup": "cancel_copy copy",
-            "memoranda.assembly.engine_addresses": "DEFAULT_FILE MEMORY open_engine read_address refuse_former_file",
+            "memoranda.assembly.engine_addresses": "MEMORY open_engine read_address refuse_former_file",
             "memoranda.assembly.job_handlers": "upkeep",
+            "memoranda.assembly.opening": "DEFAULT_FILE Opening load_all open",
             "memoranda.assembly.service_setup": "service_settings",
         },
     )
@@ -35,6 +36,7 @@ __all__ = [
     "RecallSettings",
     "cancel_copy",
     "copy",
+    "load_all",
     "open",
     "open_engine",
     "read_address",

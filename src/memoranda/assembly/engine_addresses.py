@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from memoranda.assembly.opening import DEFAULT_FILE
 from memoranda.engines.postgres.server.address import ESCAPES
 from memoranda.engines.postgres.server.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 
 #: The address of every book in memory.
 MEMORY = "memory://"
-#: The file of a book whose address is not given,
-DEFAULT_FILE = "memoranda.db"
-#: and the one it had by default before the product was renamed.
+#: The file that a book had by default before the product was renamed.
 _FORMER_FILE = "commonplace.db"
 
 
