@@ -38,7 +38,9 @@ def start(place: Place) -> Iterator[Row]:
     for turn in range(1 + round(_MORE * place.scale.starts)):
         for name, arguments, _ in _SORTS:
             with tempfile.TemporaryDirectory(dir=place.folder) as folder:
-                taken = _user_ms([*arguments, str(Path(folder, "book.db"))] if "-c" in arguments else arguments)
+                taken = _user_ms(
+                    [*arguments, str(Path(folder, "book.db"))] if "-c" in arguments else arguments
+                )
             if turn:  # the first one of each sort stores the bytecode
                 samples[name].append(taken)
     for name, _, target in _SORTS:

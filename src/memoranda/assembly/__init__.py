@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         refuse_former_file,
     )
     from memoranda.assembly.job_handlers import upkeep
-    from memoranda.assembly.opening import DEFAULT_FILE, Opening, load_all, open
+    from memoranda.assembly.open_function import DEFAULT_FILE, Opening, load_all, open
     from memoranda.assembly.service_setup import service_settings
 else:
     __getattr__, __dir__ = names_of(
@@ -24,7 +24,7 @@ else:
             "memoranda.assembly.copy_setup": "cancel_copy copy",
             "memoranda.assembly.engine_addresses": "MEMORY open_engine read_address refuse_former_file",
             "memoranda.assembly.job_handlers": "upkeep",
-            "memoranda.assembly.opening": "DEFAULT_FILE Opening load_all open",
+            "memoranda.assembly.open_function": "DEFAULT_FILE Opening load_all open",
             "memoranda.assembly.service_setup": "service_settings",
         },
     )

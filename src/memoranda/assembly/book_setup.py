@@ -33,7 +33,7 @@ from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
 from memoranda.model.messages import TaskSummary
 from memoranda.model.records import Limits, Owner
-from memoranda.model.values import EXPIRE, Value, refused
+from memoranda.model.values import EXPIRE, Value, refused, utc_now
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.models import NONE, ModelsSettings
 from memoranda.models import find as find_models
@@ -91,12 +91,13 @@ async def open_here(
     worker: bool | None,
     create: bool,
     read_only: bool,
-    clock: Clock,
+    clock: Clock | None,
     embed: Any,
     models: Any,
     audience: str | None,
     secrets: str | None,
 ) -> Book:
+    clock = clock or utc_now
     _refuse(address, tenant, limits, worker=worker, read_only=read_only)
     given = _given(config, limits, audience, secrets)
     asked = await _models_of(models, given.models)

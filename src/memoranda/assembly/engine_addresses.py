@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from memoranda.assembly.opening import DEFAULT_FILE
+from memoranda.assembly.open_function import DEFAULT_FILE
 from memoranda.engines.postgres.server.address import ESCAPES
 from memoranda.engines.postgres.server.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from memoranda.errors import InvalidInput
-from memoranda.model.defaults import DEFAULT_TENANT
+from memoranda.model import DEFAULT_TENANT
 from memoranda.package_names import loaded
 
 if TYPE_CHECKING:

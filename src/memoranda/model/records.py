@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from memoranda.errors import InvalidInput
-from memoranda.model.defaults import DEFAULT_TENANT as DEFAULT_TENANT
+from memoranda.model import DEFAULT_TENANT as DEFAULT_TENANT
 from memoranda.model.values import (
     EARLIEST,
     Moment,

@@ -26,7 +26,6 @@ from pydantic import (
 )
 
 from memoranda.errors import InvalidInput
-from memoranda.model.defaults import utc_now as utc_now
 
 #: Random bytes are drawn many at a time: each draw releases the interpreter lock, and taking it back makes a caller
 #: wait for the thread that holds it.
@@ -294,6 +293,11 @@ def due_at(at: datetime, seconds: float) -> datetime:
         return at + timedelta(seconds=seconds)
     except OverflowError:
         return _LAST_MOMENT
+
+
+def utc_now() -> datetime:
+    """Return the present time in UTC."""
+    return datetime.now(UTC)
 
 
 _spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode

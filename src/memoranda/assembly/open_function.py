@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from memoranda.assembly.remote_setup import is_service, open_service
 from memoranda.errors import InvalidInput
-from memoranda.model.defaults import DEFAULT_TENANT, utc_now
+from memoranda.model import DEFAULT_TENANT
 from memoranda.package_names import loaded
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def open(
     worker: bool | None = None,
     create: bool = True,
     read_only: bool = False,
-    clock: Clock = utc_now,
+    clock: Clock | None = None,
     embed: Any = AUTO,
     models: Any = AUTO,
     audience: Literal["self", "group", "global"] | None = None,
