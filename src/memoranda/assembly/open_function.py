@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
 from pkgutil import walk_packages
@@ -35,15 +34,8 @@ _open_here: Callable[..., Awaitable[Book]] | None = None
 
 def load() -> Callable[..., Awaitable[Book]]:
     """Import what appending, recall and contexts need, and complete it; return the function that opens a book."""
-    # What is imported stays: looking for garbage among it meanwhile takes a twelfth of the time.
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        setup = loaded("memoranda.assembly.book_setup")
-        loaded("memoranda.secrets.detection")
-    finally:
-        if collects:
-            gc.enable()
+    setup = loaded("memoranda.assembly.book_setup")
+    loaded("memoranda.secrets.detection")
     loaded("memoranda.text.near_words").near_words(())
     for module, model in (("memories", "Memory"), ("messages", "Message"), ("messages", "Thread")):
         getattr(loaded(f"memoranda.model.{module}"), model).model_rebuild()
