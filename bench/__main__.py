@@ -29,6 +29,7 @@ from bench import (
     scaling,
     servers,
     soak,
+    starting,
     writing,
 )
 from bench.figures import FULL, QUICK, Place, Row, page_table, table
@@ -51,6 +52,7 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "context": contexts.context,
     "embedding": embedding.embedding,
     "open": holding.opening,
+    "start": starting.start,
     "size": holding.size,
     "repeats": holding.repeats,
     "crowd": crowding.crowd,

@@ -62,6 +62,12 @@ ROWS = {
     "large": ["searched by its engine"],
     "embedding": ["drain of the backlog", "vector of a question of 12 tokens"],
     "open": ["import", "open", "first recall"],
+    "start": [
+        "import memoranda",
+        "memoranda --version",
+        "memoranda --help",
+        "open, remember, recall by words",
+    ],
     "size": ["file, with operation ids", "file, without operation ids", "share of the ledger"],
     "repeats": ["messages that say the same", "book, with the messages"],
     "owners": ["warm, 2 owners", "warm, 4 owners", "growth from 2 to 4 owners", "not read before"],

@@ -15,8 +15,8 @@ from typing import Any
 from unittest.mock import patch
 
 from memoranda import Book, Limits, MemorandaError, Receipt
-from memoranda.assembly import book_setup as assembly
 from memoranda.assembly import engine_addresses
+from memoranda.assembly import open as open_book
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
@@ -54,7 +54,7 @@ async def opened(path: Path, **options: Any) -> AsyncIterator[Book]:
         return await SqliteEngine.open(address, create=create, read_only=read_only, **options)
 
     with patch.object(engine_addresses, "_open_engine", open_engine):
-        async with assembly.open(path, limits=LIMITS) as book:
+        async with open_book(path, limits=LIMITS) as book:
             yield book
 
 

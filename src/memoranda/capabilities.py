@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -12,6 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.first_use import dataclass
 from memoranda.model.ledger import Erasures
 from memoranda.model.passages import PassageRows
 from memoranda.model.query import Filter, Progress, Prove

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -23,6 +21,8 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
     """Return the sections of a TOML settings file; an unknown section is an error."""
     if not isinstance(path, (str, Path)):
         raise InvalidInput(f"settings: give a path, not {type(path).__name__}", field="settings")
+    import tomllib  # noqa: PLC0415 - many programs have no file of settings
+
     try:
         found = tomllib.loads(Path(path).read_text("utf-8"))
     except FileNotFoundError:
@@ -52,6 +52,8 @@ def refuse_unknown(
         if not variable.upper().startswith(PREFIX) or name in others:
             continue
         if not name.startswith(tuple(f"{section}_" for section in known)):
+            from difflib import get_close_matches  # noqa: PLC0415 - only for this message
+
             section, _, field = name.partition("_")
             near = get_close_matches(section, known, 1)
             meant = f"; did you mean {f'{PREFIX}{near[0]}_{field}'.upper()}?" if near else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -27,28 +29,37 @@ _NOTHING = nullcontext()
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
 
-@cache
 def _api(name: str) -> Any:
-    """Return a module of ``opentelemetry``, such as ``trace`` or ``metrics``; None if it is not installed."""
+    """Return a module of ``opentelemetry``, such as ``trace`` or ``metrics``; None if it is not installed.
+
+    None too while nothing in this process can have set up a provider: what the program does is not measured then.
+    """
+    return _module(name) if "opentelemetry" in sys.modules or _set_up_by_environment() else None
+
+
+@cache
+def _module(name: str) -> Any:
     return import_module(f"opentelemetry.{name}") if find_spec("opentelemetry") else None
 
 
 @cache
+def _set_up_by_environment() -> bool:
+    return any(f"OTEL_PYTHON_{kind}_PROVIDER" in os.environ for kind in ("TRACER", "METER"))
+
+
+@cache
 def _tracer() -> Any:
-    api = _api("trace")
-    return api.get_tracer(_SCOPE) if api else None
+    return _api("trace").get_tracer(_SCOPE)
 
 
 @cache
 def _counter(name: str) -> Any:
-    api = _api("metrics")
-    return api.get_meter(_SCOPE).create_counter(f"{_SCOPE}.{name}") if api else None
+    return _api("metrics").get_meter(_SCOPE).create_counter(f"{_SCOPE}.{name}")
 
 
 @cache
 def _gauge(name: str) -> Any:
-    api = _api("metrics")
-    return api.get_meter(_SCOPE).create_gauge(f"{_SCOPE}.{name}") if api else None
+    return _api("metrics").get_meter(_SCOPE).create_gauge(f"{_SCOPE}.{name}")
 
 
 def listened() -> bool:
@@ -58,15 +69,13 @@ def listened() -> bool:
 
 def measure(name: str, value: float) -> None:
     """Record the current value of a gauge."""
-    gauge = _gauge(name)
-    if gauge is not None:
-        gauge.set(value)
+    if listened():
+        _gauge(name).set(value)
 
 
 @cache
 def _histogram(name: str, unit: str) -> Any:
-    api = _api("metrics")
-    return api.get_meter(_SCOPE).create_histogram(name, unit=unit) if api else None
+    return _api("metrics").get_meter(_SCOPE).create_histogram(name, unit=unit)
 
 
 @dataclass
@@ -142,8 +151,8 @@ def model_tokens(call: Work, tokens_in: int, tokens_cached: int, tokens_out: int
         "gen_ai.usage.cache_read.input_tokens": tokens_cached,
         "gen_ai.usage.output_tokens": tokens_out,
     }
-    tokens = _histogram("gen_ai.client.token.usage", "{token}")
-    if tokens is not None:
+    if listened():
+        tokens = _histogram("gen_ai.client.token.usage", "{token}")
         tokens.record(tokens_in, {**call.attributes, "gen_ai.token.type": "input"})
         tokens.record(tokens_out, {**call.attributes, "gen_ai.token.type": "output"})
 
@@ -168,6 +177,5 @@ def answered(work: Work, verb: str, status: int) -> None:
 
 def count(name: str, amount: int = 1) -> None:
     """Add to a counter."""
-    counter = _counter(name)
-    if counter is not None:
-        counter.add(amount)
+    if listened():
+        _counter(name).add(amount)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NoReturn
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field, ValidationError
 
 from memoranda.assembly.caches import cache_clearer
-from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine
+from memoranda.assembly.engine_addresses import find_book, open_engine
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
-from memoranda.assembly.remote_setup import is_service, open_service
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_retention, retaining
 from memoranda.book.agent_settings import SharingSettings
@@ -29,19 +26,20 @@ from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
+from memoranda.first_use import dataclass
 from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
 from memoranda.model.messages import TaskSummary
-from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
+from memoranda.model.records import Limits, Owner
 from memoranda.model.values import EXPIRE, Value, refused, utc_now
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.models import NONE, ModelsSettings
 from memoranda.models import find as find_models
 from memoranda.ports import Clock, Embedder, Engine, Models
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
-from memoranda.secrets.modes import SecretsMode, SecretsSettings
+from memoranda.secrets.modes import SecretsSettings
 from memoranda.settings import read_file, refuse_unknown, settings
 from memoranda.text.terms import RULE
 from memoranda.worker import Handler, Worker
@@ -84,102 +82,7 @@ SECTIONS = frozenset(
 SHELL_VARIABLES = ("book", "debug")
 
 
-class Opening:
-    """The result of ``open``: ``await`` it to get the book, or use it with ``async with``, which also closes the book."""
-
-    def __init__(self, **how: Any) -> None:
-        self._how = how
-        self._book: Book | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise AttributeError(
-            f"{name}: the book is not open yet: await memoranda.open(…) first (book = await memoranda.open(…), or "
-            "async with memoranda.open(…) as book); without an event loop, use memoranda.open_sync(…)"
-        )
-
-    def __enter__(self) -> NoReturn:
-        raise TypeError("use async with memoranda.open(…), or with memoranda.open_sync(…)")
-
-    def __exit__(self, *of_error: object) -> None:
-        """Never run: ``__enter__`` raises."""
-
-    def __await__(self) -> Generator[Any, None, Book]:
-        return self._opened().__await__()
-
-    async def __aenter__(self) -> Book:
-        self._book = await self._opened()
-        return self._book
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._book is not None:
-            await self._book.close()
-
-    async def _opened(self) -> Book:
-        key, here = self._how["key"], {name: one for name, one in self._how.items() if name != "key"}
-        if is_service(here["address"]):
-            return await open_service(here["address"], key, here)
-        if key is not None:
-            raise InvalidInput("key: only the book of a service has one; leave it out", field="key")
-        return await _open(**here)
-
-
-def open(
-    address: str | Path = DEFAULT_FILE,
-    *,
-    tenant: str = DEFAULT_TENANT,
-    limits: Limits | None = None,
-    config: str | Path | None = None,
-    worker: bool | None = None,
-    create: bool = True,
-    read_only: bool = False,
-    clock: Clock = utc_now,
-    embed: Any = AUTO,
-    models: Any = AUTO,
-    audience: Literal["self", "group", "global"] | None = None,
-    secrets: SecretsMode | None = None,
-    key: str | None = None,
-) -> Opening:
-    """Open a book: a path, ``sqlite:///path``, ``postgresql://user@host/database``, ``memory://``, or a service's ``https://host``.
-
-    ``limits`` are the guardrails; without them, those of the ``config`` file and the environment apply.
-    ``worker``: None, the default, does the background jobs of this tenant in this process, such as forming
-    memories, and computes the vectors of every tenant. True does those of every tenant, as ``memoranda worker`` does; False does none.
-    ``embed`` chooses the embedder: ``"auto"`` is the one the settings name, or else the local model if it is
-    installed, or else none; None means words alone; or give ``"multilingual"``, a folder with the model's files, ``"provider:model"``,
-    or an embedder.
-    ``models`` chooses the language models that read conversations: ``"auto"`` are those the settings name; None
-    means rules without a model; or give ``"provider:model"``, a mapping of tasks to such names, a model of
-    PydanticAI, or any ``Models``.
-    ``audience`` says who reads what an agent writes without naming an audience: the agent alone (``self``, the default),
-    its groups, or all agents of the owner (``global``). It comes before the setting ``sharing.default``, and after an
-    agent's own.
-    ``secrets`` says what is done with keys, passwords, numbers of cards and the like: ``hide`` (the default) keeps records
-    whole and shows models masks, ``mask`` stores masks in place of secrets, ``keep`` does nothing. It comes before the
-    setting ``secrets.mode``.
-    ``key`` opens a service; without it, the variable ``MEMORANDA_KEY`` does.
-    """
-    return Opening(
-        address=address,
-        tenant=tenant,
-        limits=limits,
-        config=config,
-        worker=worker,
-        create=create,
-        read_only=read_only,
-        clock=clock,
-        embed=embed,
-        models=models,
-        audience=audience,
-        secrets=secrets,
-        key=key,
-    )
-
-
-async def _open(
+async def open_here(
     *,
     address: str | Path,
     tenant: str,
@@ -188,12 +91,13 @@ async def _open(
     worker: bool | None,
     create: bool,
     read_only: bool,
-    clock: Clock,
+    clock: Clock | None,
     embed: Any,
     models: Any,
     audience: str | None,
     secrets: str | None,
 ) -> Book:
+    clock = clock or utc_now
     _refuse(address, tenant, limits, worker=worker, read_only=read_only)
     given = _given(config, limits, audience, secrets)
     asked = await _models_of(models, given.models)

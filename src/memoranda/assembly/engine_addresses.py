@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: The address of every book in memory.
 MEMORY = "memory://"
-#: The file of a book whose address is not given.
-DEFAULT_FILE = "memoranda.db"
 
 
 async def open_engine(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memoranda.client import RemoteBook, open_remote
 from memoranda.errors import InvalidInput
-from memoranda.model.records import DEFAULT_TENANT
+from memoranda.model import DEFAULT_TENANT
+from memoranda.package_names import loaded
+
+if TYPE_CHECKING:
+    from memoranda.client import RemoteBook
 
 #: The variable that has the key, where the program gives none.
 KEY_VARIABLE = "MEMORANDA_KEY"
@@ -38,8 +42,11 @@ async def open_service(address: str, key: str | None, given: Mapping[str, Any]) 
     if given["worker"] or given["read_only"]:
         name = "worker" if given["worker"] else "read_only"
         raise InvalidInput(f"{name}: the service decides it; leave it out", field=name)
+    # Most books are files. The loop goes on while the client is loaded.
+    client = await asyncio.to_thread(loaded, "memoranda.client")
     tenant = given["tenant"]
     key = os.environ.get(KEY_VARIABLE) if key is None else key
     hosts = {host.strip().lower() for host in os.environ.get(HOSTS_VARIABLE, "").split(",")} - {""}
     tenant = None if tenant == DEFAULT_TENANT else tenant
-    return await open_remote(address, key, tenant=tenant, private_hosts=hosts)
+    book: RemoteBook = await client.open_remote(address, key, tenant=tenant, private_hosts=hosts)
+    return book

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import tzinfo
 from numbers import Integral
 from typing import Any, Final
@@ -12,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memoranda.book.agent_settings import ContextSettings
 from memoranda.book.input import as_count, as_flag, as_id, as_limit, as_names, as_text, as_types
 from memoranda.errors import InvalidInput
+from memoranda.first_use import dataclass
 from memoranda.formation.formation_settings import CONTEXT
 from memoranda.model.memories import Memory
 from memoranda.model.records import PASSAGE_TYPES, RecordType

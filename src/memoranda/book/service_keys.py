@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, Literal, Unpack
 from uuid import UUID
@@ -16,6 +16,7 @@ from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, na
 from memoranda.book.verb_fields import KeyFields, StoredKeyFields, spelled_out
 from memoranda.book.verbs.documents import Named
 from memoranda.errors import Conflict, InvalidInput, NotFound
+from memoranda.first_use import dataclass
 from memoranda.model.changes import Change, Expect, PutNamed, RevokeKey
 from memoranda.model.ledger import Receipt
 from memoranda.model.profiles import Key

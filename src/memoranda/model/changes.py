@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from memoranda.errors import LimitReached
+from memoranda.first_use import dataclass
 from memoranda.model.data.items import ItemChange
 from memoranda.model.experience_lines import AddEvidence as AddEvidence
 from memoranda.model.experience_lines import AddExperience as AddExperience
@@ -66,8 +67,7 @@ class JobDraft:
     kind: str
     key: str
     payload: dict[str, Any] = field(default_factory=dict)
-    #: The records that it is about. Erasing one of them deletes the job. Work on a whole thread names the thread
-    #: alone: it outlives the messages that are forgotten one by one, and reads what is left.
+    #: The records that it is about; erasing one deletes the job. Work on a whole thread names the thread alone, and reads what is left.
     records: tuple[UUID, ...] = ()
     #: Seconds from now until it is due; and after its first putting, by which it is due however often it is put off.
     delay: float = 0.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from memoranda.first_use import dataclass
 from memoranda.model.changes import JobState
 from memoranda.model.experience_lines import ExperienceField, ExperienceLine
 from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, quotes_of

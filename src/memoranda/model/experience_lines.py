@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Self
 from uuid import UUID
 
 from pydantic import model_validator
 
+from memoranda.first_use import dataclass
 from memoranda.model.records import Owner, OwnerKind, Record, RecordType, past_of
 from memoranda.model.values import FilledText, Moment, Text, Value
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from decimal import Context, Decimal
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, model_validator
 
+from memoranda.first_use import dataclass
 from memoranda.model.records import Owner
 from memoranda.model.values import FilledText, Name, Text, Value
 

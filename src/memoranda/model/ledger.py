@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
 from memoranda.errors import NotFound
+from memoranda.first_use import dataclass
 from memoranda.model.language_models import Usage
 from memoranda.model.records import Owner, Record, RecordType, Trust, View
 from memoranda.model.redactions import Erasures as Erasures
@@ -369,8 +370,7 @@ class ErasureReceipt:
         )
 
     def __repr__(self) -> str:
-        removed = ", ".join(f"{place} {count}" for place, count in self.removed.items())
-        parts = [f"removed {removed or 'nothing'}"]
+        parts = ["removed " + (", ".join(f"{place} {n}" for place, n in self.removed.items()) or "nothing")]
         parts += [f"{len(self.kept)} kept for other sources"] if self.kept else []
         parts += [f"{len(self.repeated)} forgotten before"] if self.repeated else []
         parts += [f"still in {', '.join(self.still_in)}"] if self.still_in else []

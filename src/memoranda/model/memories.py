@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
+from memoranda.first_use import expression
 from memoranda.model.data.data_filters import record_data
 from memoranda.model.data.items import named_parts
 from memoranda.model.records import (
@@ -92,7 +93,7 @@ class Granularity(StrEnum):
     SPAN = "span"
 
 
-_ISO_PARTS = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_ISO_PARTS = expression(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 _DAY = timedelta(days=1)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, Strict, model_validator
 
+from memoranda.first_use import dataclass
 from memoranda.model.records import Audience, Record, RecordType, Trust, external_link, slot_of
 from memoranda.model.redactions import as_said, cut, strings_of, united, with_strings
 from memoranda.model.values import (

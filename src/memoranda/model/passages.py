@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, overload
 from uuid import UUID
 
 from pydantic import Field
 
+from memoranda.first_use import dataclass
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
 from memoranda.model.records import Audience, Record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
+from memoranda.first_use import dataclass
 from memoranda.model.beside.forming_results import conversations_wait
 from memoranda.model.beside.quotations import Excerpt, FindExcerpt, excerpt_at, listed_lines
 from memoranda.model.data.data_filters import DataFilter

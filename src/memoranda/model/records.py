@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from memoranda.errors import InvalidInput
+from memoranda.model import DEFAULT_TENANT as DEFAULT_TENANT
 from memoranda.model.values import (
     EARLIEST,
     Moment,
@@ -22,8 +23,6 @@ from memoranda.model.values import (
     slot_digest,
     utc_now,
 )
-
-DEFAULT_TENANT = "default"
 
 
 class OwnerKind(StrEnum):

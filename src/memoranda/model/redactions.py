@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 from uuid import UUID
 
+from memoranda.first_use import dataclass
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import Span, micros, moment

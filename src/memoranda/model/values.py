@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import (
+    VERSION,
     AfterValidator,
     AwareDatetime,
     BaseModel,
@@ -126,10 +127,17 @@ _MICROSECOND = timedelta(microseconds=1)
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
+#: Most programs use few models, so each is built when it is first used. Pydantic before 2.14 can build one in two threads at
+#: once, and then checks by another model meanwhile; there all are built at once.
+_BUILDS_ONE_AT_A_TIME = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
+
+
 class Value(BaseModel):
     """A frozen value that refuses fields it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", revalidate_instances="never")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", revalidate_instances="never", defer_build=_BUILDS_ONE_AT_A_TIME
+    )
 
 
 def _text(value: str) -> str:

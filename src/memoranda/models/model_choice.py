@@ -9,8 +9,6 @@ from pydantic import Field
 
 from memoranda.errors import InvalidInput
 from memoranda.model.values import Value
-from memoranda.models.own_models import OwnModels
-from memoranda.models.providers import RemoteModels
 from memoranda.ports import Models
 
 #: The setting for no language model.
@@ -44,6 +42,10 @@ def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models |
         choice = {DEFAULT: chosen.use, **_tasks(chosen)}
     if choice is None or choice == NONE:
         return None
+    # Many books have no model.
+    from memoranda.models.own_models import OwnModels  # noqa: PLC0415
+    from memoranda.models.providers import RemoteModels  # noqa: PLC0415
+
     if isinstance(choice, Models):
         return OwnModels(choice, chosen.timeout_seconds)
     by_task = dict(choice) if isinstance(choice, Mapping) else {DEFAULT: choice}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from memoranda.first_use import dataclass, expression
 from memoranda.model.data.data_filters import DataFilter
 from memoranda.model.memories import HELD, Cardinality, Memory
 from memoranda.model.messages import Message
@@ -22,7 +22,7 @@ from memoranda.text.excerpts import find_excerpt
 from memoranda.text.origins import source_of
 
 #: Punctuation that ends a sentence. Any other sign may be the difference between two statements.
-_END = re.compile(r"(?<=\w)[.!…]+$")
+_END = expression(r"(?<=\w)[.!…]+$")
 
 
 class RankedPassage(NamedTuple):

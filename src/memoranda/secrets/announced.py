@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from memoranda.first_use import expression
 from memoranda.secrets.placeholders import is_common_word, is_placeholder, looks_random
 from memoranda.secrets.spans import Secret, SecretClass
 
@@ -19,25 +20,25 @@ _NAME: Final = (
     r"(?P<token>tokens?|(?<![a-z])jwt|session[ _-]?id|sessi?d|(?<![a-z])sid|(?<![a-z])cookie))"
 )
 #: A key is a secret if the word before it says which key it is.
-_KEYS: Final = re.compile(
+_KEYS: Final = expression(
     r"(?:api|access|secret|auth|account|signing|encryption|master|shared|service|subscription|license|webhook|consumer|app|storage|"
     r"deploy|client|private|geheim|admin|bot|live|clave de|apikey)[ _-]?$"
 )
 #: The most characters of such a word.
 _KEY_WORD: Final = 14
 #: A name may be a part of a longer one: ``DB_PASSWORD``, ``stripe.apiKey``; what follows it tells if the value is the secret.
-_NAMED: Final = re.compile(
+_NAMED: Final = expression(
     _NAME
     + r"(?P<more>[\w-]{0,20})[\"'`*\]]{0,4}\s{0,3}(?P<sign>:=|=>|={1,3}|:|->|>)[ \t]{0,4}(?P<quote>\\?[\"'`]{1,3}|)"
 )
 #: What a name ends in that is no secret.
-_HARMLESS: Final = re.compile(
+_HARMLESS: Final = expression(
     r"(?:^|[_-]|(?<=[a-z]))(?:ids?|names?|count|limits?|length|len|size|type|url|uri|path|files?|field|hash|policy|expiry|expires|"
     r"expiration|ttl|age|max|min|prefix|header|hint|reset|label|version|usage|budget|manager|vault|env|var|arn|status|rotation|required|"
     r"enabled|strength|attempts|store|provider|index|column|table|used|seconds|minutes|digest|checksum|scopes?|ring|board|fingerprint)$"
 )
-_VALUE: Final = re.compile(r"[^\s\"'`,;<>(){}\[\]|]{4,200}")
-_QUOTED: Final = {mark: re.compile(rf"[^{mark}\n\\]{{4,200}}") for mark in ('"', "'", "`")}
+_VALUE: Final = expression(r"[^\s\"'`,;<>(){}\[\]|]{4,200}")
+_QUOTED: Final = {mark: expression(rf"[^{mark}\n\\]{{4,200}}") for mark in ('"', "'", "`")}
 _IS: Final = (
     r":|=|(?:is|was|lautet|ist|heißt|war|es|era|será)(?:[ \t]{1,3}(?:now|currently|set to|jetzt|nun|ahora|still|noch|todavía))?"
     r"(?:[ \t]?:)?"
@@ -52,7 +53,7 @@ _CODE_STARTS: Final = ("pin", "puk", "cvv", "cvc", "sicherheitscode", "prüfnumm
 _WHICH: Final = rf"(?:(?<!\w)(?P<code>{_CODE})|{_NAME})(?!\w)"
 _TELLS: Final = r"[ \t]{1,3}(?P<quote>[\"'`“„«‘*]{0,2})(?P<value>[^\s\"'`“”„«»’<>]{3,200})"
 #: "my password for the shop is …", in prose. The value is one word.
-_TOLD: Final = re.compile(
+_TOLD: Final = expression(
     _WHICH
     + r"(?:[ \t]{1,3}(?:for|to|of|on|at|in|with|from|für|zum|zur|im|beim?|vom|von|mit|para|del?|en|con|al?)"
     r"(?:[ \t]{1,3}[\w.@/'’-]{1,40}){1,5}?)?"
@@ -60,30 +61,30 @@ _TOLD: Final = re.compile(
     rf"[ \t]{{0,3}}(?:{_IS}){_TELLS}"
 )
 #: "the password Xy12…", without "is".
-_BESIDE: Final = re.compile(_WHICH + r"(?:[ \t](?:to|auf|zu|a|en))?" + _TELLS)
+_BESIDE: Final = expression(_WHICH + r"(?:[ \t](?:to|auf|zu|a|en))?" + _TELLS)
 #: The end of "I type Xy12… as password", before the name.
-_BEFORE: Final = re.compile(
+_BEFORE: Final = expression(
     r"(?<![^\s\"'`])([^\s\"'`<>]{6,80})[\"'`]?[ ](?:as|als|como|is|ist|es)(?: (?:the|my|your|our|a|das|mein|la|mi|tu))?(?: (?:new|neues?|nueva|wifi))?[ ]$"
 )
 #: "I changed it to Xy12…", in a text about passwords.
-_CHANGED: Final = re.compile(
+_CHANGED: Final = expression(
     r"(?:changed|set|reset|updated|geändert|cambié|cambiado)(?: (?:it|that|mine|es|la|(?:the|my|das|mein|mi)(?: [\w-]{1,20}){0,2} "
     r"(?:password|passwort|contraseña)))? (?:to|auf|in|zu|por|a)[ ]{1,2}[\"'`]?([^\s\"'`<>]{6,80})"
 )
 #: "credentials: admin:Xy12…".
-_LOGIN: Final = re.compile(
+_LOGIN: Final = expression(
     r"(?<!\w)(?:credentials?|zugangsdaten|credenciales|logins?|anmeldung)[^\w\n]{1,4}(?:(?:are|is|sind|son) )?"
     r"[\w.@+-]{2,40} ?[:/] ?([^\s\"'`<>/][^\s\"'`<>]{4,80})"
 )
 #: "my passphrase is "four words in quotation marks"".
-_PHRASE: Final = re.compile(
+_PHRASE: Final = expression(
     rf"(?:pass(?:phrase|word|wort|code)|kennwort|contraseña|clave|seed phrase)[^.!?\n\"“„«]{{0,40}}(?:{_IS})[ \t]{{1,3}}"
     r"[\"“„«]([a-zäöüßáéíóúñ-]{2,20}(?:[ -][a-zäöüßáéíóúñ-]{2,20}){2,11})[\"”“»]"
 )
 _WHOLE_NAMES: Final = ("password", "passwort", "passphrase", "kennwort", "contraseña")
 #: The most characters of what stands before "as password".
 _LOOK_BACK: Final = 100
-_CODE_NUMBER: Final = re.compile(r"[0-9]{3,8}")
+_CODE_NUMBER: Final = expression(r"[0-9]{3,8}")
 #: Signs at the end of a value that end the sentence.
 _ENDS: Final = ".,;:)"
 #: Signs that passwords have, and words do not.

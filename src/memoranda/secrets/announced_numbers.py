@@ -6,16 +6,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from memoranda.first_use import expression
 from memoranda.secrets.numbers import is_example, is_iban
 from memoranda.secrets.spans import Secret, SecretClass
 
 #: Characters between the name of a number and the number; a sentence's end or another number's name ends the search.
 _REACH, _LONGEST = 60, 48
-_STOP: Final = re.compile(
+_STOP: Final = expression(
     r"(?<!no)(?<!nr)(?<!num)(?<!núm)\.\s|[!?;\n]\s|order|ticket|tracking|invoice|customer|phone|kundennummer|bestell|pedido|factura|"
     r"\btel\b|\bcase\b|expir|issued|ablauf|caduca|vence|\bborn|flight|booking"
 )
-_YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
+_YEAR: Final = expression(r"(?:19|20)[0-9]{2}")
 _DNI: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
@@ -58,10 +59,10 @@ _ALL: Final = (
     _Announced(
         SecretClass.PASSPORT,
         ("pass", "ausweis", "pasaporte"),
-        re.compile(
+        expression(
             r"passport|reisepass|(?<!\w)pass(?:nummer|[- ]?nr\b)|ausweis(?:nummer|[- ]?nr\b)?|pasaporte|passeport|passaporto|passaporte|(?<!\w)pass (?:hat die|mit der) nummer"
         ),
-        re.compile(
+        expression(
             _BORDER
             + r"(?:[0-9]{2,4}(?: [0-9]{2,7}){1,3}|(?:[A-Z]{1,3}[ -]?|[a-z]{1,3})?[0-9][A-Za-z0-9]{4,10}|[A-Za-z][A-Za-z0-9]{5,10})"
             + _END
@@ -71,13 +72,13 @@ _ALL: Final = (
     _Announced(
         SecretClass.ACCOUNT,
         ("acc", "a/c", "konto", "cuenta", "iban", "compte", "clabe"),
-        re.compile(
+        expression(
             r"(?<!aws )(?<!customer )(?<!client )(?<!user )account[ _-]?(?:number|no\b|nr\b|num\b|#)|"
             r"(?:bank|savings|checking|current|giro|deposit) account|acct\b|a/c (?:no|number)|konto(?:nummer|[- ]?nr\b)|bankkonto|girokonto|"
             r"(?:número|numero|n[º°.]{1,2}|num\.?) de (?:la |mi )?cuenta|cuenta (?:bancaria|corriente|de ahorros|número|numero)|iban\b|"
             r"numéro de compte|clabe\b|cuenta (?=[0-9]{10})|(?:routing|sort code|wire|transfer|bank|deposit|blz)[^.\n]{0,40}?\baccount\b"
         ),
-        re.compile(
+        expression(
             _BORDER + r"(?:[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}|[0-9](?:[ -]?[0-9]){5,23})" + _END
         ),
         _is_account,
@@ -99,11 +100,11 @@ _ALL: Final = (
             "nino",
             "cpf",
         ),
-        re.compile(
+        expression(
             r"(?<![a-z])ssn\b|social security|my social\b|(?<![a-z])(?:dni|nie|nif|nino|cpf)\b|steuer(?:liche )?-?id(?:entifikationsnummer)?|steuernummer|"
             r"sozialversicherungsnummer|national insurance|national id\b|seguridad social"
         ),
-        re.compile(
+        expression(
             _BORDER
             + r"(?:[0-9]{3}-[0-9]{2}-[0-9]{4}|[XYZxyz]?-?[0-9]{7,8}-?[A-Za-z]|[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}|"
             r"[A-Z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]|[0-9]{2} ?[0-9]{6} ?[A-Z] ?[0-9]{3}|[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}|[0-9]{9})(?![\w-])"

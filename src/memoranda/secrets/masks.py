@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from memoranda.first_use import expression
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Episode, Message, Overflow, TaskSummary, Thread, ToolCall, WholeCall
@@ -18,9 +19,9 @@ from memoranda.secrets.modes import SecretsMode
 from memoranda.secrets.spans import Secret, SecretClass
 
 #: What every mask is like; the name of the class stands after the colon.
-MASK: Final = re.compile(rf"\[hidden: (?:{'|'.join(SecretClass)})\]")
+MASK: Final = expression(rf"\[hidden: (?:{'|'.join(SecretClass)})\]")
 #: Names in JSON that tell what the value is.
-_TELLING: Final = re.compile(
+_TELLING: Final = expression(
     r"pass|pwd|secret|key|token|kennwort|contrase|clave|pin\b|puk\b|cvv|cvc|account|acct|konto|cuenta|iban|auth|ausweis|cookie|jwt|card",
     re.IGNORECASE,
 )

@@ -6,41 +6,42 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from memoranda.first_use import expression
 from memoranda.secrets.spans import Secret, SecretClass
 
 #: Digits with single spaces, hyphens or dots between them, from border to border.
-_DIGITS: Final = re.compile(r"(?<![\w.+#/%-])[0-9](?:[ .\u00a0-]?[0-9]){12,18}(?![\w%])(?![.-][0-9])")
+_DIGITS: Final = expression(r"(?<![\w.+#/%-])[0-9](?:[ .\u00a0-]?[0-9]){12,18}(?![\w%])(?![.-][0-9])")
 #: What makes a number a part of a longer one: the beginning of an IBAN before it, or four more digits after it.
-_COUNTRY: Final = re.compile(r"[A-Za-z]{2}[0-9]{2}[ -]?$")
-_MORE: Final = re.compile(r"[ -][0-9]{4}(?![0-9/.])")
-_GROUPS: Final = re.compile(r"[0-9]+")
+_COUNTRY: Final = expression(r"[A-Za-z]{2}[0-9]{2}[ -]?$")
+_MORE: Final = expression(r"[ -][0-9]{4}(?![0-9/.])")
+_GROUPS: Final = expression(r"[0-9]+")
 #: How issuers print their numbers.
 _PRINTED: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2)})
 #: Beginnings of the numbers that card networks issue, by length.
 _ISSUED: Final = {
-    14: re.compile(r"3(?:0[0-5]|[68])"),
-    15: re.compile(r"3[47]"),
-    16: re.compile(
+    14: expression(r"3(?:0[0-5]|[68])"),
+    15: expression(r"3[47]"),
+    16: expression(
         r"4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|6(?:011|4[4-9]|5|2)|35(?:2[89]|[3-8])|50|5[6-8]|6[37]"
     ),
-    19: re.compile(r"4|6(?:2|[37])|50|5[6-8]"),
-    18: re.compile(r"6(?:2|[37])|50|5[6-8]"),
-    13: re.compile(r"4"),
+    19: expression(r"4|6(?:2|[37])|50|5[6-8]"),
+    18: expression(r"6(?:2|[37])|50|5[6-8]"),
+    13: expression(r"4"),
 }
 #: Lengths that only few cards have: words must say that it is one.
 _RARE: Final = frozenset({13, 18, 19})
-_CARD_WORDS: Final = re.compile(
+_CARD_WORDS: Final = expression(
     r"card|visa|master|amex|american express|discover|maestro|cvv|cvc|expir|exp\b|\bpay|\bpan\b|karte|kredit|tarjeta|cr[eé]dit|d[eé]bit|"
     r"caduca|g[uü]ltig|zahl|pago|carte|charge|billing|abbuch|cobr"
 )
-_OTHER_WORDS: Final = re.compile(
+_OTHER_WORDS: Final = expression(
     r"order|invoice|track|parcel|shipment|ticket|case|serial|imei|sku|ean|isbn|barcode|\bid\b|_id|uuid|snowflake|timestamp|"
     r"reference|\bref\b|\bno\.? of|bestell|rechnung|sendung|auftrag|vorgang|pedido|factura|env[ií]o|seguimiento|commit|build|batch|job|"
     r"transaction|meter\b|z[aä]hler|vertrag|contract|contrato|serien?n|n[uú]mero de serie|device|sensor|iccid|imsi|meid|\bsim\b|gtin|\bupc\b|voucher|gutschein|"
     r"loyalty|membership|trace|request|event|row\b|epoch|account|konto|cuenta|phone|tel\b|fax|kunden|customer|claim|policy|test"
 )
 #: Words near a number that say that it is nobody's.
-_EXAMPLE: Final = re.compile(
+_EXAMPLE: Final = expression(
     r"(?<!for )example|sample\b|beispiel(?!sweise)|(?<!por )ejemplo|documentation|\bdocs\b|tutorial|dummy|platzhalter|placeholder"
 )
 #: How far before and after a number its words are read.
@@ -70,7 +71,7 @@ _IBAN_LENGTHS: Final = {
     ).split()
 }
 #: From the check digits on; the two letters of the country stand before them.
-_IBAN: Final = re.compile(
+_IBAN: Final = expression(
     r"[0-9]{2}(?<=[A-Za-z]{2}[0-9]{2})(?<![A-Za-z0-9][A-Za-z]{2}[0-9]{2})(?:[ \u00a0-]?[A-Za-z0-9]){11,30}"
 )
 

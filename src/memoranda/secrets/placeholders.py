@@ -8,15 +8,17 @@ from collections import Counter
 from itertools import pairwise
 from typing import Final
 
+from memoranda.first_use import expression
+
 #: Parts of a value that say that it is none.
-_MARKS: Final = re.compile(
+_MARKS: Final = expression(
     r"example|placeholder|changeme|change[_-]me|redacted|hidden|your[_-]|[_-]here\b|dummy|xxxx|\*{3}|\.{3}|…|"
     r"<|\{\{|\$\{|\$\(|%\(|insert[_-]|replace[_-]|todo|notreal|fake|sample|foobar|deadbeef|not[_-]a[_-]"
 )
 #: The most characters of a value that are read.
 _READ: Final = 64
 #: A value that is a variable, a call, or a member of an object.
-_CODE: Final = re.compile(
+_CODE: Final = expression(
     r"[$%@&{]|[A-Za-z_]\w{0,60}\[|!(?:Ref|Sub|GetAtt|ImportValue|vault|reference)\b|pk_(?:live|test)_|\[|\(|(?:[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){1,8}|[A-Za-z_]\w{0,60})\(|"
     r"(?:self|this|os|process|env|config|settings|vault|request|req|secrets|args|options|ctx|var|local|data|module|"
     r"credentials|params|headers|props|state|user|response|resp|result)\."

@@ -9,12 +9,13 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from typing import Final
 
+from memoranda.first_use import expression
 from memoranda.secrets.placeholders import is_common_word, is_placeholder
 from memoranda.secrets.spans import Secret, SecretClass
 
 #: Every pattern begins at a border, so that a run of characters is tried once, and repeats one class of characters.
 _BORDER: Final = r"(?<![A-Za-z0-9_])"
-_KEYS: Final = re.compile(
+_KEYS: Final = expression(
     _BORDER + r"(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
     r"|sk-(?:proj-|ant-|or-|svcacct-|admin-|live-)?[A-Za-z0-9_-]{20,}"
     r"|(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,}"
@@ -23,7 +24,7 @@ _KEYS: Final = re.compile(
     r"|AGE-SECRET-KEY-1[A-Z0-9]{50,60}|(?:PMAK|NRAK|NRJS|EZAK|EZTK|sq0csp|sk_prod|pnu|dp\.pt|dt0c01)[-_.][A-Za-z0-9_.-]{16,}"
     r"|[0-9a-f]{32}-us[0-9]{1,2}(?![0-9a-z]))"
 )
-_TOKENS: Final = re.compile(
+_TOKENS: Final = expression(
     _BORDER
     + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}|gl(?:pat|dt|rt|ptt|ft|cbt|oas|soat|agent)-[A-Za-z0-9_-]{20,}"
     r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{50,}"
@@ -34,33 +35,33 @@ _TOKENS: Final = re.compile(
     r"|AT[AC]TT3x[A-Za-z0-9_=-]{40,}|EAA[A-Za-z0-9]{60,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])"
     r"|[MNO][A-Za-z0-9]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-]))"
 )
-_SLACK_HOOK: Final = re.compile(
+_SLACK_HOOK: Final = expression(
     r"hooks\.slack\.com/services/(T[A-Z0-9]{6,12}/B[A-Z0-9]{6,12}/[A-Za-z0-9]{20,28})"
 )
-_JWT: Final = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")
+_JWT: Final = expression(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")
 #: ``scheme://user:password@host``. A password in an address has none of these signs unescaped.
-_ADDRESS: Final = re.compile(r"://([^\s:/@\"'<>?#]{0,100}):([^\s/@\"'<>]{1,200})@(?=[\w.\[-])")
-_BEARER: Final = re.compile(
+_ADDRESS: Final = expression(r"://([^\s:/@\"'<>?#]{0,100}):([^\s/@\"'<>]{1,200})@(?=[\w.\[-])")
+_BEARER: Final = expression(
     r"\b(?:bearer|authorization\s{0,3}[:=]\s{0,3}[\"']?token)\s{1,3}([A-Za-z0-9_.+/=~-]{16,})", re.IGNORECASE
 )
-_BASIC: Final = re.compile(r"\bbasic\s{1,3}([A-Za-z0-9+/]{12,}={0,2})", re.IGNORECASE)
-_CURL: Final = re.compile(r"(?:\s-u|--user)[ =]{1,3}[\"']?[\w.@+-]{1,80}:([^\s\"':]{4,100})")
+_BASIC: Final = expression(r"\bbasic\s{1,3}([A-Za-z0-9+/]{12,}={0,2})", re.IGNORECASE)
+_CURL: Final = expression(r"(?:\s-u|--user)[ =]{1,3}[\"']?[\w.@+-]{1,80}:([^\s\"':]{4,100})")
 #: Passwords on command lines: ``mysql -uroot -pXy12``, ``echo Xy12 | sudo -S``, ``net use Z: \\\\host\\share Xy12 /user:…``.
-_MYSQL: Final = re.compile(
+_MYSQL: Final = expression(
     r"\b(?:mysql\w{0,8}|mariadb\w{0,8}|sshpass|psql|mongo\w{0,8}|docker login|podman login|unzip|redis-cli)\b[^\n|;&]{0,120}?\s-[pPa]\s?[\"']?([^\s\"'<>-][^\s\"'<>]{4,80})"
 )
-_SUDO: Final = re.compile(r"\becho\s{1,3}(?:-n\s{1,3})?[\"']?([^\s\"'|]{4,80})[\"']?\s{0,3}\|\s{0,3}sudo\b")
-_NET_USE: Final = re.compile(
+_SUDO: Final = expression(r"\becho\s{1,3}(?:-n\s{1,3})?[\"']?([^\s\"'|]{4,80})[\"']?\s{0,3}\|\s{0,3}sudo\b")
+_NET_USE: Final = expression(
     r"\bnet use [A-Za-z*]:? [^\s]{3,120} ([^\s/]{4,80}) /user|\bnet user [^\s]{1,40} ([^\s/]{4,80}) /add"
 )
-_IDENTIFIED: Final = re.compile(r"identified (?:with \w{1,40} )?by [\"']([^\"'\n]{4,80})[\"']", re.IGNORECASE)
-_SIGNED: Final = re.compile(
+_IDENTIFIED: Final = expression(r"identified (?:with \w{1,40} )?by [\"']([^\"'\n]{4,80})[\"']", re.IGNORECASE)
+_SIGNED: Final = expression(
     r"[?&](?:sig|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey|appid|token|auth|key)=([A-Za-z0-9%_.~+/=-]{16,})"
 )
 _BEGIN, _END = "-----BEGIN ", "-----END "
-_LABEL: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----")
+_LABEL: Final = expression(r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----")
 #: Lines of a private key without its last line.
-_BODY: Final = re.compile(r"(?:\s|\\n|\\r|[A-Za-z0-9+/=:,-])*+")
+_BODY: Final = expression(r"(?:\s|\\n|\\r|[A-Za-z0-9+/=:,-])*+")
 #: The least digits or capitals of a provider's key after its prefix: text such as ``sk-learn-based-classifier`` has none.
 _LEAST_DRAWN: Final = 3
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from memoranda.first_use import dataclass
 from memoranda.model.data.data_filters import DataFilter
 from memoranda.model.memories import HELD, INSTRUCTION
 from memoranda.model.messages import Message

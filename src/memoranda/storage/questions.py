@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from memoranda.first_use import dataclass
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
 from memoranda.model.passages import UNUSED, Choose, Shelf, ShelfDelta, Sight, Use

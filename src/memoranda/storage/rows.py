@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from uuid import UUID
 from pydantic_core import from_json
 
 from memoranda.errors import Corrupt, InvalidInput
+from memoranda.first_use import dataclass
 from memoranda.model.data.items import Item, namespace_text
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor, Entry, Ignored, Line, Verb

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from memoranda.first_use import dataclass
 from memoranda.model.book_rows import KeyUseRow, ReadPiece, RestrictionRow
 from memoranda.storage.use_case import Question, Write
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from memoranda.first_use import dataclass
 from memoranda.model.book_rows import BookFrame, Frame, JobPiece, Piece, PieceKind, SpentPiece
 from memoranda.model.ledger import Erasures
 from memoranda.model.records import Owner, Record

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from memoranda.first_use import dataclass
 from memoranda.model.book_rows import BookFrame, Frame, Piece, SpentPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
+from memoranda.first_use import expression
 from memoranda.model.beside.quotations import Excerpt, Shares, excerpt_at
 from memoranda.text.near_words import near_words
 from memoranda.text.sentence_spans import Place, sentence_places
@@ -17,8 +18,8 @@ from memoranda.text.terms import hashes_of_parts, query_groups
 LONG: Final = 700
 #: Most characters of an excerpt.
 LENGTH: Final = 500
-_CODE: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_LINE: Final = re.compile(r"[^\n]*\S[^\n]*")
+_CODE: Final = expression(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_LINE: Final = expression(r"[^\n]*\S[^\n]*")
 
 
 def find_excerpt(text: str, words: Shares, near: Shares) -> Excerpt:

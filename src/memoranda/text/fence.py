@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from memoranda.first_use import expression
+
 #: The tags of the blocks, in order.
 BLOCKS: Final = (
     "agent_experience",
@@ -28,40 +30,40 @@ _ESCAPED: Final = "&lt;"
 #: Signs that could close the label before an entry's text.
 _BRACKETS: Final = str.maketrans("[]", "()")
 #: Quotation marks, and signs that look like one; and the backslash that escapes them.
-_MARKS: Final = re.compile(
+_MARKS: Final = expression(
     '["\\\\\u02ba\u02dd\u02ee\u05f4\u201c-\u201f\u2033\u2036\u275d\u275e\u301d-\u301f\uff02\uff3c]'
 )
 _INDENT: Final = "\n    "
 
 #: Characters that are removed: controls, marks of direction, fillers, and signs that carry invisible text or have no
 #: meaning of their own (private use, unassigned planes, noncharacters).
-_UNSEEN: Final = re.compile(
+_UNSEEN: Final = expression(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     "\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U00040000-\U0010ffff]"
 )
 #: The space of braille, which nobody sees elsewhere.
-_BLANKS: Final = re.compile("\u2800+")
+_BLANKS: Final = expression("\u2800+")
 #: Joiners and variation selectors: scripts and emoji need single ones, and a run of them can carry invisible text.
-_JOINERS: Final = re.compile("[\u200c\u200d\ufe0e\ufe0f]+")
+_JOINERS: Final = expression("[\u200c\u200d\ufe0e\ufe0f]+")
 _JOINER, _SELECTORS, _KEYCAP = "\u200d", ("\ufe0e", "\ufe0f"), "\u20e3"
 #: Letters and marks of scripts that use joiners: Arabic, Syriac, the scripts of India, Myanmar, Khmer, Mongolian …
-_JOINED: Final = re.compile(
+_JOINED: Final = expression(
     "[\u0600-\u109f\u1700-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f]"
 )
-_EMOJI: Final = re.compile(
+_EMOJI: Final = expression(
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 #: The combining class of a sign that removes a vowel; a joiner may follow it at the end of a word.
 _VIRAMA: Final = 9
 #: Everything that some program treats as the end of a line.
-_LINE_ENDS: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_LINE_ENDS: Final = expression("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 #: Signs that open a tag or look like one that does; and quotation marks of some languages that may.
-_OPENING: Final = re.compile(
+_OPENING: Final = expression(
     "[<\u02c2\u1438\u16b2\u226e\u227a\u22d6\u276c\u276e\u2770\u2991\u29fc\ufe64\uff1c\U0001d236]"
 )
-_QUOTES: Final = re.compile("[\u2039\u2329\u27e8\u3008]")
+_QUOTES: Final = expression("[\u2039\u2329\u27e8\u3008]")
 _CLOSING_SIGN: Final = frozenset("/\\\u2044\u2215\u29f8\u2571\uff0f\u1735\u2afb\u2afd\u3033\u30ce")
 #: Letters of other scripts that look like Latin ones.
 _TWINS: Final = str.maketrans(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from memoranda.first_use import expression
 from memoranda.text.stopwords import ELISIONS, HANGUL_STOPS, PARTICLES, SPACELESS_STOPS
 
 
@@ -62,16 +62,16 @@ def _class(spans: Iterable[tuple[int, int]]) -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
 
 
-def _marks() -> Iterator[tuple[int, int]]:
-    """Yield the code ranges of vowel signs, accents and the like: characters in words that are no letters or digits."""
+@cache
+def _marks() -> str:
+    """Return vowel signs, accents and the like: characters in words that are no letters or digits."""
     blocks = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0xFE20, 0xFE30))
     codes = [code for block in blocks for code in block if unicodedata.category(chr(code)) in ("Mn", "Mc")]
-    for _, run in groupby(enumerate(codes), lambda place: place[1] - place[0]):
-        span = [code for _, code in run]
-        yield span[0], span[-1]
+    runs = groupby(enumerate(codes), lambda place: place[1] - place[0])
+    spans = [[code for _, code in run] for _, run in runs]
+    return _class((span[0], span[-1]) for span in spans)
 
 
-_MARKS: Final = _class(_marks())
 _UNSPACED: Final = _class((first, last) for first, last, script in _SPANS if script in ("spaceless", "Han"))
 _HANGUL: Final = _class((first, last) for first, last, script in _SPANS if script == "Hangul")
 _EMOJI: Final = "\u231a-\u23ff\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
@@ -89,14 +89,20 @@ def _piece(word: str) -> str:
     return rf"[#@]?{word}(?:{connector}{word}){_ANY_NUMBER}(?:\+\+|\#)?"
 
 
-_ASCII_PIECE: Final = re.compile(_piece("[A-Za-z0-9]++"))
-_ANY_WORD: Final = f"(?:[^\\W_{_UNSPACED}{_HANGUL}{_EMOJI}]++[{_MARKS}]*+)++"
-_ANY_PIECE: Final = re.compile(f"[{_UNSPACED}]++|[{_HANGUL}]++|{_FLAG}|[{_EMOJI}]|{_piece(_ANY_WORD)}")
-_WORD_OF_PIECE: Final = re.compile(f"[^,{_SIGNS}]+")
+_ASCII_PIECE: Final = expression(_piece("[A-Za-z0-9]++"))
+
+
+def _any_piece() -> str:
+    word = f"(?:[^\\W_{_UNSPACED}{_HANGUL}{_EMOJI}]++[{_marks()}]*+)++"
+    return f"[{_UNSPACED}]++|[{_HANGUL}]++|{_FLAG}|[{_EMOJI}]|{_piece(word)}"
+
+
+_ANY_PIECE: Final = expression(_any_piece)
+_WORD_OF_PIECE: Final = expression(f"[^,{_SIGNS}]+")
 #: A character with its combining marks.
-_CLUSTER: Final = re.compile(f"[^{_MARKS}][{_MARKS}]{{0,7}}+")
+_CLUSTER: Final = expression(lambda: f"[^{_marks()}][{_marks()}]{{0,7}}+")
 #: Normalising takes quadratic time in the number of successive marks; no language needs more than a few.
-_PILE_OF_MARKS: Final = re.compile(f"([{_MARKS}]{{8}})[{_MARKS}]++")
+_PILE_OF_MARKS: Final = expression(lambda: f"([{_marks()}]{{8}})[{_marks()}]++")
 
 #: Apostrophes and hyphens become those of keyboards; invisible characters (joiners, marks of direction, variation
 #: selectors, skin tones) are removed.
@@ -187,11 +193,11 @@ def folded(word: str) -> str:
 
 #: Characters of a word that are compared; the rest is ignored.
 LONGEST: Final = 64
-_SCHEME: Final = re.compile(r"\A[a-z][a-z0-9+.-]*+://(?:www\.)?")
-_BETWEEN_HOSTS: Final = re.compile(r"[/@?#:]+")
+_SCHEME: Final = expression(r"\A[a-z][a-z0-9+.-]*+://(?:www\.)?")
+_BETWEEN_HOSTS: Final = expression(r"[/@?#:]+")
 _ADDRESS_NOISE: Final = frozenset(("http", "https", "www"))
 _INNER_SIGNS: Final = str.maketrans("", "", ",'-")
-_DIGIT: Final = re.compile(r"\d")
+_DIGIT: Final = expression(r"\d")
 #: Endings after an apostrophe in English.
 _TAILS: Final = frozenset(("s", "re", "ve", "ll", "d", "m"))
 

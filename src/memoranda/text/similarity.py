@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
+from memoranda.first_use import expression
 from memoranda.text.scripts import comparable_text, normalised, pieces
 from memoranda.text.terms import query_groups, term_hash, terms_of
 
@@ -16,8 +17,8 @@ _FILLERS: Final = frozenset(
     "really very also just that does do".split()
 )
 _ONE_FORM: Final = {"has": "have"}
-_NOT: Final = ((re.compile(r"\bcan(?:'t|not)\b"), "can not"), (re.compile(r"\bwon't\b"), "will not"))
-_CONTRACTED: Final = re.compile(r"n't\b")
+_NOT: Final = ((expression(r"\bcan(?:'t|not)\b"), "can not"), (expression(r"\bwon't\b"), "will not"))
+_CONTRACTED: Final = expression(r"n't\b")
 _MONTHS: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
@@ -26,8 +27,8 @@ _MONTHS: Final = (
 _DAY: Final = r"(?:on )?(?:the )?"
 _NUMBER: Final = r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _DATES: Final = (
-    re.compile(rf"\b{_DAY}(?P<month>{_MONTHS})\.? (?:the )?{_NUMBER}\b"),
-    re.compile(rf"\b{_DAY}{_NUMBER} (?:of )?(?P<month>{_MONTHS})\b"),
+    expression(rf"\b{_DAY}(?P<month>{_MONTHS})\.? (?:the )?{_NUMBER}\b"),
+    expression(rf"\b{_DAY}{_NUMBER} (?:of )?(?P<month>{_MONTHS})\b"),
 )
 #: Only words longer than this lose a final s.
 _SHORTEST: Final = 3
@@ -38,7 +39,7 @@ _MOST_COMPARED: Final = 40_000
 _MOST_PARTS: Final = 400
 #: A text contains a statement if it covers at least this share of it.
 CONTAINED_COVERAGE: Final = 0.75
-_PART_END: Final = re.compile(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029]+|(?<=[。！？])")
+_PART_END: Final = expression(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029]+|(?<=[。！？])")
 
 
 def same_statement(one: str, other: str) -> bool:

@@ -6,7 +6,6 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
@@ -14,6 +13,7 @@ from typing import Final, Generic, TypeVar
 
 import Stemmer
 
+from memoranda.first_use import dataclass
 from memoranda.text import scripts
 from memoranda.text.near_words import near_words
 from memoranda.text.scripts import LONGEST, Unit, folded, normalised, script_of, units_of

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from math import ceil
 from typing import Final
 
+from memoranda.first_use import expression
+
 #: Counts the tokens of a text.
 Count = Callable[[str], int]
 
-_LATIN: Final = re.compile(r"[A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
+_LATIN: Final = expression(r"[A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
 #: Tables for ASCII bytes: letters become lower case and all else a space; the bytes to delete to keep only digits;
 #: and the bytes to delete to keep only signs.
 _WORDS: Final = bytes(ord(chr(code).lower() if chr(code).isalpha() else " ") for code in range(256))
 _NO_DIGITS: Final = bytes(code for code in range(128) if not chr(code).isdigit())
 _NO_SIGNS: Final = bytes(code for code in range(128) if chr(code).isalnum() or chr(code).isspace())
 #: Any character that is not part of a Latin word, a digit or a space.
-_SIGNS: Final = re.compile(r"[^A-Za-z0-9\s\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]")
+_SIGNS: Final = expression(r"[^A-Za-z0-9\s\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]")
 
 #: Words that are evidence of English, and of other languages in Latin letters.
 _ENGLISH: Final = frozenset(

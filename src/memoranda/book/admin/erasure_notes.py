@@ -6,13 +6,13 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from memoranda.capabilities import CopiesItself
 from memoranda.errors import StorageError
+from memoranda.first_use import dataclass
 from memoranda.model.changes import Job
 from memoranda.model.ledger import Erasures
 from memoranda.model.redactions import Redaction, joined, load_redactions

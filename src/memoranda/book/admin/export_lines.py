@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from memoranda.errors import InvalidInput, MemorandaError
-from memoranda.storage.export import DIGEST
+from memoranda.storage.export.digests import DIGEST
 
 
 async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Final, Unpack
 from uuid import UUID
@@ -24,6 +24,7 @@ from memoranda.book.input import (
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import InvalidInput, MemorandaError, NotAllowed
+from memoranda.first_use import dataclass
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View

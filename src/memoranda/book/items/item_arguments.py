@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 
 from memoranda.book.item_names import as_bounded
 from memoranda.errors import InvalidInput
+from memoranda.first_use import dataclass
 from memoranda.model.data.items import ITEM_NAME_LENGTH
 from memoranda.model.records import Trust, View
 

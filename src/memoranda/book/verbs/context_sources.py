@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
@@ -15,6 +15,7 @@ from memoranda.book.context_requests import ContextRequest
 from memoranda.book.services import Services
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
+from memoranda.first_use import dataclass
 from memoranda.formation.bound_profiles import keyed
 from memoranda.model.experience_lines import ExperienceLine, serves
 from memoranda.model.memories import HELD, INSTRUCTION, Memory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from dataclasses import replace
 from uuid import UUID
@@ -10,6 +9,7 @@ from uuid import UUID
 from memoranda.book.input import as_actor
 from memoranda.book.services import Services
 from memoranda.errors import MemorandaError
+from memoranda.first_use import expression
 from memoranda.model.changes import Change, DoubtEvidence, RetractSource
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor, Entry, Receipt
@@ -20,7 +20,7 @@ from memoranda.storage.decide.source_retraction import FAULTY
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ID = expression(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Undone, and the undoing undone, and so on: as far as that is followed back.
 _MOST_TURNS = 100
 

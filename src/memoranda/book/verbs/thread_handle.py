@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Unpack
 from uuid import UUID
@@ -30,6 +29,7 @@ from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
 from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
+from memoranda.first_use import dataclass
 from memoranda.model.beside.forming_results import FormedThread, FormingReport
 from memoranda.model.changes import FORM, Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.drafts import Scheduled

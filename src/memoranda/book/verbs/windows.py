@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
 from memoranda.book.services import Services
 from memoranda.errors import NotFound
+from memoranda.first_use import dataclass
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Owner, Record, RecordType, View, those_of

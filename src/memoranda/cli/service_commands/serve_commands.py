@@ -7,8 +7,8 @@ import sys
 
 import click
 
+from memoranda.assembly import load_all, service_settings
 from memoranda.assembly import open as open_book
-from memoranda.assembly import service_settings
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, installing
@@ -61,4 +61,5 @@ async def _serve(session: Session, host: str, port: int, *, no_worker: bool) -> 
         models="auto",
     )
     async with opening as book:
+        await asyncio.to_thread(load_all)
         await serve(book, service_settings(session.config), host, port, listening, logs=sys.stderr)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, sql, upkeep
+from memoranda.first_use import dataclass
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from memoranda.first_use import dataclass
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import LEFT_OUT_BECAUSE, ReceiptItem
 from memoranda.model.memories import Memory

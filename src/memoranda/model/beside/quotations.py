@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from memoranda.first_use import dataclass
 
 #: Words, each with its share of a score.
 Shares: TypeAlias = Sequence[tuple[str, float]]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
+from memoranda.first_use import dataclass
 from memoranda.model.records import Owner, Trust
 
 #: The name that is noted of persons who read what is theirs with a token, which has no name but theirs.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
@@ -13,6 +12,7 @@ from typing import Any, Final
 from pydantic_core import from_json
 
 from memoranda.errors import InvalidInput
+from memoranda.first_use import dataclass
 from memoranda.model.values import DATA_DEPTH, text_fault
 
 #: The most conditions of one filter, characters of a path, parts of a path, and values after ``in``.

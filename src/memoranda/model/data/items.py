@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, Strict
 
+from memoranda.first_use import dataclass, expression
 from memoranda.model.records import Owner, Record, RecordType, Trust
 from memoranda.model.records import external_link as _link
 from memoranda.model.values import Moment, Name, Span, canonical, json_text, text_fault
@@ -133,7 +132,7 @@ def expiry_of(ttl: float | None, at: datetime) -> datetime | None:
 
 # ── text ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_STEP = re.compile(r"\[(\*|-?\d+)\]|\.?([^.\[\]]+)")
+_STEP = expression(r"\[(\*|-?\d+)\]|\.?([^.\[\]]+)")
 
 
 def item_text(value: Any, index: Sequence[str] | None) -> str:

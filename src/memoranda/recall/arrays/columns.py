@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import Corrupt
+from memoranda.first_use import dataclass
 from memoranda.model.data.data_filters import DataFilter
 from memoranda.text.terms import query_groups
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from memoranda.first_use import dataclass, expression
 from memoranda.model.beside.quotations import excerpt_at, quote
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
@@ -30,7 +30,7 @@ _SHORTEST_PART = 80
 #: Most characters of what an inserted document says besides its statement.
 _DOCUMENT = 500
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_PLAIN_NAME = re.compile(r"[\w.-]+")
+_PLAIN_NAME = expression(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)

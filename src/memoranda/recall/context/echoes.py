@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
+from memoranda.first_use import expression
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import NO_WORDS, Message
@@ -22,7 +22,7 @@ Echo = Literal["no_words", "acknowledges", "repeats_question", "repeats_context"
 #: Roles whose messages may only repeat; what a user said is left out only if it is the question itself.
 _REPEATING: Final = frozenset({"assistant", "tool"})
 #: The label of an entry, where an answer recites whole lines of a context; and what introduces an item of a list.
-_LABEL: Final = re.compile(r"^\s*(?:[-*•]\s+)?(?:\[[^\]]*\]\s*)?")
+_LABEL: Final = expression(r"^\s*(?:[-*•]\s+)?(?:\[[^\]]*\]\s*)?")
 #: A user's message that is longer may say more than the part of it that a context shows.
 _SHORT: Final = 500
 #: Words around what is recited, in the languages of the rules. They state nothing about anybody.

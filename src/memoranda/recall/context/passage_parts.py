@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Literal
 from uuid import UUID
 
+from memoranda.first_use import expression
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Message
 from memoranda.text.similarity import CONTAINED_COVERAGE, coverage, sentences_of, terms_in, words_with_forms
@@ -18,7 +18,7 @@ MARKS: Final = {
     MemoryStatus.SUPERSEDED: "partly replaced since",
     MemoryStatus.RETRACTED: "partly taken back since",
 }
-_SPACE: Final = re.compile(r"\s+")
+_SPACE: Final = expression(r"\s+")
 
 
 class PassageParts:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import dropwhile, groupby
 from operator import itemgetter
 from typing import Any, Final, Literal
 from uuid import UUID
 
+from memoranda.first_use import dataclass
 from memoranda.model.messages import NO_WORDS
 from memoranda.model.records import RecordType
 from memoranda.recall.context.blocks import frame

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from memoranda.first_use import expression
 from memoranda.model.memories import Memory
 from memoranda.text.similarity import content_words
 
@@ -24,7 +25,7 @@ _NEGATIONS: Final = frozenset(
 )
 #: A statement may say so much more than another and still be the same, in words.
 _MORE: Final = 5
-_NAME_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[^\W_a-zA-Z]+|\w")
+_NAME_PARTS: Final = expression(r"[A-Z]?[a-z]+|[^\W_a-zA-Z]+|\w")
 #: Fields of a profile that hold the owner's own name.
 _OWN_NAMES: Final = frozenset({"name", "full_name", "first_name", "last_name", "nickname", "fullname"})
 

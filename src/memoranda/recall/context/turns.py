@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
+from memoranda.first_use import dataclass
 from memoranda.model.messages import Message, native_parts
 
 #: The position before the first known message.

@@ -289,7 +289,7 @@ class Field:
             if (ends := one.series["valid_to"]).least < FOREVER:
                 expiries = [facet.expires for facet in one.facets.distinct if facet.expires is not None]
                 found += ends.numbers[ends.numbers < FOREVER], np.array(expiries, dtype=np.int64)
-        return np.unique(np.concatenate(found))
+        return np.sort(np.concatenate(found))
 
     def _admit(self, only: PassageFilter) -> Numbers:
         masks = [admitted(segment, only) for segment in self.segments]

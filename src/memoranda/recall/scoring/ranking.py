@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.first_use import expression
 from memoranda.recall.arrays.columns import Mask, Numbers
 from memoranda.recall.scoring.fields import Field
 
@@ -71,7 +72,7 @@ _KINDS: Final = {"local/multilingual-e5-small/": VectorKind(apart=0.2, from_aver
 #: The share of the term for the user's own words that is left if the question asks for what "you" said.
 OF_YOU: Final = 0.33
 #: Words for the one who is asked. Those that mean something else in another language are left out.
-_YOU: Final = re.compile(
+_YOU: Final = expression(
     r"\b(?:you|yours?|du|dir|dich|deine?[mnrs]?|tú|usted|tu|te|toi|vous|votre|vos|você|jij|jou|jouw)\b|[你您]",
     re.IGNORECASE,
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.first_use import dataclass
 from memoranda.recall.arrays.columns import Numbers
 from memoranda.recall.arrays.cosines import QuestionVector, Vectors
 from memoranda.recall.scoring.fields import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple, TypeVar
@@ -11,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.first_use import dataclass
 from memoranda.model.query import Times
 from memoranda.recall.arrays.columns import Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import QuestionVector

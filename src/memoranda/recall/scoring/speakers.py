@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.first_use import dataclass
 from memoranda.recall.arrays.columns import Mask
 
 Line = NDArray[np.float64]

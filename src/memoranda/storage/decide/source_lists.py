@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from memoranda.errors import Erased
+from memoranda.first_use import dataclass
 from memoranda.model.memories import Memory, quotes_of
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record, Trust

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from memoranda.engines.sqlite.file.calls import Call, Intake, deliver
 from memoranda.engines.sqlite.file.faults import is_busy
 from memoranda.errors import MemorandaError, VersionMismatch
+from memoranda.first_use import dataclass
 from memoranda.model.book_rows import ARRIVAL, DEPARTURE
 from memoranda.model.data.data_filters import body_meets
 from memoranda.model.records import Audience

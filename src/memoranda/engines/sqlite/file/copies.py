@@ -8,12 +8,12 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
 from memoranda.engines.sqlite.file.connections import Connector
 from memoranda.errors import Corrupt, InvalidInput, StorageError
+from memoranda.first_use import dataclass
 
 if sys.platform == "darwin":
     from fcntl import F_FULLFSYNC, fcntl

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +13,7 @@ from memoranda.engines.sqlite.file.connections import Connector, begin_immediate
 from memoranda.engines.sqlite.file.copies import copy_verified, sync_folder
 from memoranda.engines.sqlite.file.writer import Turnstile
 from memoranda.errors import Corrupt, NotABook, StorageError, VersionMismatch
+from memoranda.first_use import dataclass
 
 #: "Memo": marks a SQLite file as a book.
 APPLICATION_ID = 0x4D656D6F
