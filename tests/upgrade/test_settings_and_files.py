@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 import memoranda
 from memoranda import InvalidInput, NotABook
 from memoranda.embedding.model_files import cache_folder, places
+from tests.cli.command_line import run_command
 from tests.upgrade.old_books import FILE, put_file
 
 
@@ -24,15 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shell(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "memoranda", *words],
-        env={**os.environ, "NO_COLOR": "1", **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run_command(Path(), *words, **variables)
 
 
 async def test_where_only_the_former_default_file_is_no_book_is_made_beside_it(folder: Path):
