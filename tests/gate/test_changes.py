@@ -121,6 +121,10 @@ def test_a_fresh_clone_and_a_shallow_one_know_no_landed_commit(
     assert "shallow" in change.since
 
 
+def test_the_variable_is_none_that_a_book_refuses() -> None:
+    assert not BASE_VARIABLE.startswith("MEMORANDA_")
+
+
 def test_without_git_and_without_a_commit_everything_has_changed(tmp_path: Path) -> None:
     assert read_change(tmp_path).reason(["docs"])
 

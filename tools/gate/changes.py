@@ -11,7 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Names the commit that a change is made on, where a machine knows it: an ancestor of the commit that is checked out.
-BASE_VARIABLE = "MEMORANDA_GATE_BASE"
+#: Without the product's prefix, because a book refuses variables with its prefix that no setting has.
+BASE_VARIABLE = "GATE_BASE"
 #: The last commit that passed `.ci/run` in this repository; `.ci/run` writes it.
 PASSED = "refs/gate/passed"
 #: Branches that only hold what has landed.
