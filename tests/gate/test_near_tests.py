@@ -105,8 +105,10 @@ def test_the_command_says_what_it_leaves_out(
     class Done:
         returncode = 1
 
-    def run(command: list[str], **_: object) -> Done:
+    def run(command: list[str], *, timeout: float, **_: object) -> Done:
         started.append(command)
+        if "--hang" in command:
+            raise subprocess.TimeoutExpired(command, timeout)
         return Done()
 
     monkeypatch.setattr(near_tests, "read_latest", lambda: Change("abc", "main", frozenset(WORDS)))
@@ -120,3 +122,5 @@ def test_the_command_says_what_it_leaves_out(
     said = capsys.readouterr().out
     assert "changed since main: 1 file\n" in said
     assert "left out: 1 file of tests, about 900 s of work, the nearest is tests/test_recall.py" in said
+    assert near_tests.main(["--hang"]) == 1
+    assert "a test that had started did not end" in capsys.readouterr().out
