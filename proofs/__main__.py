@@ -3,6 +3,9 @@
 A proof is a module `proofs/<name>.py` with `ABOUT`, `CI_COUNT`, `FULL_COUNT`, `COVERS` and `run(count, seed) -> str`;
 it fails by raising, and the text that it returns becomes part of its line. A run with the full count is written to
 `proofs/whole_runs.json`; a later change of the proof, or of a path of the package that `COVERS` names, asks for a new one.
+
+With `--changed`, proofs run whose own files or covered paths changed since the last landed commit; of the others, those in
+`ALWAYS` run at a fifth of their count, with whole controls, and the rest is left out.
 """
 
 from __future__ import annotations
@@ -20,15 +23,23 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from tools.gate import import_graph
+from tools.gate.changes import Change, read_change
 
 FOLDER = Path(__file__).resolve().parent
 WHOLE_RUNS = FOLDER / "whole_runs.json"
 
 #: The seed with `--ci`: always the same, so that a change is judged by what it changed.
 CI_SEED = 20_261_121
+
+#: Proofs of promises that any change may break: they run with `--changed`, whatever changed.
+ALWAYS = "kill power_cut isolation service_isolation erasure erasure_races server_kill".split()
+#: The part of its count that such a proof keeps. Each control has a count of its own, which does not shrink.
+KEPT_PART = 5
 
 #: Proofs have process groups of their own, so an interrupted run must kill them itself.
 _RUNNING: list[subprocess.Popen[bytes]] = []
@@ -139,6 +150,30 @@ def paths(name: str) -> list[str]:
     return [f"proofs/{name}.py", *(f"src/memoranda/{path}" for path in covered)]
 
 
+def planned(chosen: list[str], wish: Wish, change: Change) -> dict[str, Wish]:
+    """Return the proofs that a change may break and those that always run, each with its count; say it of all."""
+    graph = import_graph.read_graph()
+    plans = {}
+    for name in chosen:
+        tools = [
+            path for path in import_graph.reached(graph, f"proofs/{name}.py") if not path.startswith("src/")
+        ]
+        runner = ["proofs/__main__.py", "proofs/__init__.py", "src/memoranda/testing"]
+        why = change.reason([*paths(name), *tools, *runner])
+        if why:
+            plans[name] = wish
+        elif name in ALWAYS:
+            count = int(
+                re.findall(r"^CI_COUNT = (\d[\d_]*)$", (FOLDER / f"{name}.py").read_text(), re.MULTILINE)[0]
+            )
+            plans[name] = replace(wish, count=-(-count // KEPT_PART))
+            why = f"at a fifth of its count, no path that it covers changed since {change.since}"
+        else:
+            why = f"left out, no path that it covers changed since {change.since}"
+        print(f"{name}: {why}", flush=True)
+    return plans
+
+
 def why_due(name: str, run: dict[str, str] | None) -> str | None:
     """Return why a proof must run again at its full count; None if its last whole run still counts."""
     if run is None or " ok " not in run["result"]:
@@ -165,15 +200,17 @@ def reason(noted: dict[str, Any], status: int | None, limit: float) -> str:
     return str(noted.get("problem", f"left with status {status}"))
 
 
-def prove(chosen: list[str], wish: Wish, jobs: int) -> int:
+def prove(chosen: dict[str, Wish], jobs: int) -> int:
     """Run the chosen proofs, a few at a time, and print each result when it is ready."""
     # When CI stops this process at its time limit, no proof may keep running.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     passed = 0
     with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(supervise, name, wish): name for name in chosen}
+        running = {pool.submit(supervise, name, wish): name for name, wish in chosen.items()}
         # Whole runs count for this commit.
-        commits = {name: commit_of(name) for name in chosen if wish.count is None and not wish.ci}
+        commits = {
+            name: commit_of(name) for name, wish in chosen.items() if wish.count is None and not wish.ci
+        }
         try:
             for done in as_completed(running):
                 name, (holds, line) = running[done], done.result()
@@ -196,6 +233,11 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m proofs", description="Run the long proofs.")
     parser.add_argument("names", nargs="*", metavar="name", help="proofs to run; without names, all of them")
     parser.add_argument("--ci", action="store_true", help="use the smaller counts of CI")
+    parser.add_argument(
+        "--changed",
+        action="store_true",
+        help="leave out what no change since the last landed commit may break",
+    )
     parser.add_argument(
         "--seed", type=int, help="repeat a run with this seed; default: a fixed one with --ci, else random"
     )
@@ -234,7 +276,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.result is not None:
         return carry_out(chosen[0], wish, given.result)
     jobs = given.jobs if given.jobs is not None else 2 if given.ci else 1
-    return prove(chosen, wish, jobs)
+    return prove(planned(chosen, wish, read_change()) if given.changed else dict.fromkeys(chosen, wish), jobs)
 
 
 if __name__ == "__main__":

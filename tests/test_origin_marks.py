@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,7 @@ from memoranda.integrations.plain_tools import Call, MemoryTools, Scope, run_too
 from memoranda.integrations.pydantic_ai import history
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust, those_of
+from tests.cli.command_line import run_command
 from tests.mcp_server.asked_tools import asking
 
 TRUSTS = [trust.value for trust in Trust]
@@ -164,15 +162,8 @@ async def test_quoted_sources_say_who_said_them(book: memoranda.Book, told: Told
 
 async def test_the_command_line_marks_who_said_what(book: memoranda.Book, told: Told, tmp_path: Path) -> None:
     def shown(*words: str) -> list[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "memoranda", *words, "--book", str(tmp_path / "book.db"), "--as-owner"],
-            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "300"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=60,
-        )
+        done = run_command(tmp_path, *words, "--book", "book.db", "--as-owner", COLUMNS="300")
+        assert done.returncode == 0, done.stderr
         return done.stdout.split("\n")
 
     told.check(shown("list", "ann"))

@@ -9,7 +9,7 @@ import pytest
 
 import memoranda
 from memoranda.errors import InvalidInput
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 
 async def talk(book: memoranda.Book) -> tuple[Any, Any, Any]:

@@ -9,7 +9,7 @@ import memoranda
 from memoranda.access.guard import Guard
 from memoranda.access.principal import local_admin
 from memoranda.access.read_audit import ReadAudit
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 
 def test_the_audit_lists_who_read_about_whom(tmp_path: Path) -> None:

@@ -1,62 +1,15 @@
-"""Tests of the command line in separate processes, as people and scripts run it."""
+"""Tests of the command line, as people and scripts run it."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 import memoranda
+from tests.cli.command_line import Shell, record_id
 from tools.cli_reference import PAGE, page_with, reference
-
-
-class Shell:
-    """Runs commands in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def run(self, *words: str, text: str | None = None, code: int = 0) -> str:
-        done = self.done(*words, text=text, code=code)
-        return done.stdout if code == 0 else done.stderr
-
-    def done(self, *words: str, text: str | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "MEMORANDA_BOOK": "book.db", "NO_COLOR": "1"}
-        done = subprocess.run(
-            [sys.executable, "-m", "memoranda", *words],
-            cwd=self.folder,
-            env=environment,
-            input=text,
-            stdin=None if text is not None else subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
-        return done
-
-    def json(self, *words: str, text: str | None = None) -> Any:
-        return json.loads(self.run(*words, "--json", text=text))
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    made = Shell(tmp_path)
-    made.run("init")
-    return made
-
-
-def record_id(receipt: Any) -> str:
-    found = str(receipt.get("receipt", receipt)["items"][0]["id"])
-    assert len(found) == 36
-    return found
 
 
 def test_the_page_tells_of_every_command_and_option() -> None:
@@ -252,12 +205,7 @@ def test_damage_is_found(shell: Shell) -> None:
     shell.run("remember", "ana", "Keeps bees", "--agent", "helper")
     book = shell.folder / "book.db"
     book.write_bytes(book.read_bytes().replace(b"Keeps bees", b"Keeps wasp"))
-    environment = {**os.environ, "MEMORANDA_BOOK": "book.db"}
-    words = [sys.executable, "-m", "memoranda", "verify"]
-    done = subprocess.run(
-        words, cwd=shell.folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
+    done = shell.done("verify", code=1)
     assert "content" in done.stdout + done.stderr
 
 

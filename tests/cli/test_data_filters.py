@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli.test_cli import Shell, shell
-
-__all__ = ["shell"]
+from tests.cli.command_line import Shell
 
 
 def test_lists_counts_and_recall_take_conditions_on_data(shell: Shell) -> None:

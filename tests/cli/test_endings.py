@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.command_line import run_command
+
 #: Runs the program after a line of preparation, which stands in for what a test cannot bring about from outside.
 PREPARED = "import sys; {}; from memoranda.cli import main; main()"
-PROGRAM = (sys.executable, "-m", "memoranda")
 
 needs_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 
@@ -27,9 +28,12 @@ class Shell:
         self.environment.pop("MEMORANDA_DEBUG", None)
 
     def run(self, *words: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        program = (sys.executable, "-c", PREPARED.format(before)) if before else PROGRAM
+        """Run a command here; in a process of its own if something is prepared there."""
+        if not before:
+            around = {"MEMORANDA_BOOK": "book.db", **environment}
+            return run_command(self.folder, *words, **around)
         return subprocess.run(
-            [*program, *words],
+            [sys.executable, "-c", PREPARED.format(before), *words],
             cwd=self.folder,
             env={**self.environment, **environment},
             stdin=subprocess.DEVNULL,

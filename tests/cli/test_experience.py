@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import memoranda
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 
 def test_a_line_is_read_approved_guarded_and_retired_at_the_command_line(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli.test_cli import Shell, shell
-
-__all__ = ["shell"]
+from tests.cli.command_line import Shell
 
 
 def test_the_command_line_stores_and_takes_external_ids(shell: Shell) -> None:

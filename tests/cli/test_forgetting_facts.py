@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import memoranda
-from tests.cli.test_cli import Shell, shell
-
-__all__ = ["shell"]
+from tests.cli.command_line import Shell
 
 OWNER = ("--as-owner", "--yes")
 

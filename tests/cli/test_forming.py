@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 from tests.fakes import model_replies as replies
 from tests.fakes.model_server import ModelServer
 

@@ -9,7 +9,7 @@ import pytest
 import memoranda
 from memoranda.access.key_check import KeyCheck
 from memoranda.cli.exits import EXIT_CODES
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 
 @pytest.fixture

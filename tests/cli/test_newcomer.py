@@ -15,9 +15,7 @@ import pytest
 
 import memoranda
 from memoranda.cli.output.record_tables import nothing_seen
-from tests.cli.test_cli import Shell, record_id, shell
-
-__all__ = ["shell"]
+from tests.cli.command_line import Shell, record_id
 
 
 def at_a_terminal(folder: Path, *words: str) -> str:

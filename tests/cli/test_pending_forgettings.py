@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoranda import open_sync
-from tests.cli.test_cli import Shell, shell
-
-__all__ = ["shell"]
+from tests.cli.command_line import Shell
 
 
 def hidden(place: Path) -> int:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import memoranda
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 
 def test_everything_about_a_person_is_written_and_imported_without_what_others_hold(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 
 @pytest.fixture

@@ -10,9 +10,7 @@ from click.testing import CliRunner
 from memoranda.book import Book
 from memoranda.cli.program import program
 from memoranda.errors import Busy
-from tests.cli.test_cli import Shell, record_id, shell
-
-__all__ = ["shell"]
+from tests.cli.command_line import Shell, record_id
 
 
 def test_a_receipt_is_told_when_the_files_cannot_be_cleared(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli.test_cli import Shell, record_id, shell
-
-__all__ = ["shell"]
+from tests.cli.command_line import Shell, record_id
 
 
 def test_a_forgetting_clears_the_books_files_where_that_is_asked_for(shell: Shell) -> None:

@@ -13,7 +13,7 @@ import pytest
 import memoranda
 from memoranda import InvalidInput, NotAllowed, Owner, open_sync
 from memoranda.model.language_models import Spent, Usage
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 ANA, BO = Owner(id="ana"), Owner(id="bo")
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 
+import pytest
+
+pytestmark = pytest.mark.again
+
 SUITES = """
 book.test_about book.test_agents book.test_audiences book.test_bad_input book.test_bound_fields book.test_chat_messages book.test_contexts
 book.test_data_filters book.test_episodes book.test_errors_of_use book.test_experience book.test_external_ids

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.changes import Retract
 from memoranda.testing import StoreSuite
@@ -20,6 +22,7 @@ class TestInMemory(StoreSuite):
         return InMemoryEngine()
 
 
+@pytest.mark.again
 class TestRehearsed(StoreSuite):
     """The same suite, as an engine without transactions over many statements would run it."""
 

@@ -34,6 +34,7 @@ class TestPostgres(StoreSuite):
         return await PostgresEngine.open(self.place.new_book())
 
 
+@pytest.mark.again
 class TestPostgresInPartitions(StoreSuite):
     @pytest.fixture(autouse=True)
     def _at(self, postgres: Place) -> None:

@@ -12,7 +12,7 @@ from memoranda import Limits
 from memoranda.errors import ModelRefused
 from memoranda.model.changes import NO_ROOM
 from memoranda.model.language_models import ModelRequest
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels
 from tests.formation.books import TALK, jobs, known, notes, opened, settle

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -17,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from memoranda.cli.service_commands.mcp_commands import mcp_command
+from tests.cli.command_line import run_command
 from tests.mcp_server.asked_tools import Tools
 from tests.service.live_service import live_service
 
@@ -57,8 +57,7 @@ async def test_an_entry_starts_a_server_with_the_tools_of_the_page(tmp_path):
 def test_the_entry_of_a_service_remembers_in_one_session_and_recalls_in_a_second(tmp_path):
     create = re.findall(r"\$ memoranda (keys create .*?)  ", PAGE)[0].split()
     with live_service(tmp_path / "book.db") as url:
-        command = [sys.executable, "-m", "memoranda", *create, "--book", str(tmp_path / "book.db"), "--json"]
-        made = subprocess.run(command, capture_output=True, check=True)
+        made = run_command(tmp_path, *create, "--book", "book.db", "--json")
         found = entry("json", OF_SERVICE.replace("${MEMORANDA_KEY}", json.loads(made.stdout)["secret"]))
         address = found["url"].replace("http://127.0.0.1:7411", url)
         asyncio.run(asked(address, found["headers"], "remember", content="The tests run with make check"))

@@ -10,7 +10,7 @@ import pytest
 from memoranda.assembly import open_engine
 from memoranda.cli.exits import EXIT_CODES, USAGE
 from memoranda.model.book_rows import Departure
-from tests.cli.test_cli import Shell
+from tests.cli.command_line import Shell
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.v1_requests import TURN_CONTEXT
 from memoranda.wire.problems import TITLES
+from tests.cli.command_line import run_command
 from tests.service.live_service import live_service
 from tools import path_table
 
@@ -28,8 +28,8 @@ def test_the_first_requests_work_as_they_stand(tmp_path: Path) -> None:
     assert len(commands) == block.count("$ curl -s") > 5
     book = tmp_path / "book.db"
     for words in re.findall(r"^\$ memoranda (init|keys create .*)$", PAGE, re.MULTILINE):
-        making = [sys.executable, "-m", "memoranda", "--json", "--book", str(book), *words.split()]
-        made = subprocess.run(making, capture_output=True, text=True, check=True)
+        made = run_command(tmp_path, "--json", "--book", "book.db", *words.split())
+        assert made.returncode == 0, made.stderr
     around = {"KEY": json.loads(made.stdout)["secret"], "PATH": "/usr/bin:/bin:/usr/local/bin"}
     answers = []
     with live_service(book) as url:

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import re
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from tools import integration_table
+from tools.gate import selection
+from tools.gate.changes import Change
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FRAMEWORKS = ROOT / "tests" / "frameworks"
 NAMES = sorted(path.stem for path in FRAMEWORKS.glob("*.in"))
-
-
-@pytest.fixture
-def dev() -> ModuleType:
-    """The program `./dev` as a module."""
-    loader = importlib.machinery.SourceFileLoader("dev", str(ROOT / "dev"))
-    spec = importlib.util.spec_from_loader("dev", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def started(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The arguments of each pytest that is started, after the environment's name."""
-    seen: list[list[str]] = []
-
-    def run(command: list[str]) -> int:
-        seen.append(command)
-        return 0
-
-    monkeypatch.setattr(dev, "run", run)
-    monkeypatch.setattr(dev, "ensure_framework", lambda name: Path(name, "bin/python"))
-    return seen
 
 
 def test_there_are_environments() -> None:
@@ -74,6 +50,38 @@ def test_a_name_and_a_path_choose_what_runs(dev: ModuleType, started: list[list[
     assert started == [["harness/bin/python", "-m", "pytest", "-n", "0", path + "::test_something"]]
     dev.frameworks(["-k", "bounds"])
     assert len(started) == 1 + len(NAMES)
+
+
+def test_only_environments_run_whose_code_changed_and_the_others_are_named(
+    dev: ModuleType,
+    started: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def environments(*paths: str, base: str = "abc") -> list[str]:
+        started.clear()
+        monkeypatch.setattr(selection, "read_change", lambda: Change(base, "main", frozenset(paths)))
+        assert dev.frameworks(["--changed"]) == 0
+        return [Path(command[0]).parts[0] for command in started]
+
+    assert environments("docs/using.md") == []
+    assert "pydantic: left out, no path that it covers changed since main\n" in capsys.readouterr().out
+    assert environments("tests/frameworks/pydantic.lock") == ["pydantic"]
+    assert environments("tests/frameworks/langgraph/conftest.py") == ["langgraph"]
+    assert environments("src/memoranda/client/http.py") == ["service"]
+    assert environments("src/memoranda/integrations/tools.py") == NAMES
+    assert environments("tests/integrations/test_tools.py") == ["harness"]
+    assert environments(base="") == NAMES
+
+
+def test_the_paths_that_environments_cover_exist() -> None:
+    assert selection.FRAMEWORK_COVERS.keys() <= {*NAMES}
+    covered = [
+        *selection.FRAMEWORKS_COVER,
+        *chain(*selection.FRAMEWORK_COVERS.values()),
+        *selection.AGAIN_COVERS,
+    ]
+    assert [path for path in covered if not (ROOT / path).exists()] == []
 
 
 def test_an_unknown_environment_is_named_with_those_there_are(

@@ -1,0 +1,1 @@
+"""The parts of `./dev` that decide which tests and proofs run."""
