@@ -54,7 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.against", description=__doc__)
     parser.add_argument("checkout", type=Path, help="another checkout, with its .venv ready")
     parser.add_argument("--pairs", type=int, default=24, help="at least 6, for the interval")
-    parser.add_argument("--vectors", action="store_true", help="only the vectors of the local model")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--vectors", action="store_true", help="only the vectors of the local model")
+    only.add_argument("--recall", action="store_true", help="only recall, without the local model")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument("--record", action="store_true", help="store the run for the page that shows it")
     given = parser.parse_args(arguments)
@@ -67,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
             place.mkdir()
             if not given.vectors:
                 run(root, place, "fill")
-        task = "vectors" if given.vectors else "measure"
+        task = "vectors" if given.vectors else "recall" if given.recall else "measure"
         found: list[tuple[dict[str, float], dict[str, float]]] = []
         for number in range(given.pairs):
             order = sides if number % 2 else sides[::-1]
@@ -80,11 +82,12 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         sys.stdout.write("\n".join(map(line, figures)) + "\n")
     if given.record:
-        write_down(figures, given.checkout, given.pairs)
+        parts = " --vectors" * given.vectors + " --recall" * given.recall
+        write_down(figures, given.checkout, f"--pairs {given.pairs}{parts}")
     return 0
 
 
-def write_down(figures: Sequence[Figure], checkout: Path, pairs: int) -> None:
+def write_down(figures: Sequence[Figure], checkout: Path, options: str) -> None:
     """Store the figures for the page that shows them."""
     # The process of a checkout reads this file too, perhaps without these modules.
     from bench.machine import facts  # noqa: PLC0415
@@ -106,7 +109,7 @@ def write_down(figures: Sequence[Figure], checkout: Path, pairs: int) -> None:
     machine = ", ".join(f"{name} {fact}" for name, fact in facts(Path.cwd()).items() if name != "folder")
     record(
         "against",
-        f"python -m bench.against CHECKOUT --pairs {pairs}",
+        f"python -m bench.against CHECKOUT {options}",
         {"": rows},
         covers=RECALL,
         machine=machine,
@@ -218,7 +221,7 @@ async def fill(product: Any, place: Path) -> dict[str, float]:
 
 
 async def measure(product: Any, place: Path) -> dict[str, float]:
-    """Return milliseconds of CPU for an append, and wall times of recall in each book, asked in each way."""
+    """Return milliseconds of CPU for an append, and times of recall in each book, asked in each way."""
     found: dict[str, float] = {}
     rng = np.random.default_rng(7)
     with tempfile.TemporaryDirectory(dir=place) as folder:
@@ -231,9 +234,16 @@ async def measure(product: Any, place: Path) -> dict[str, float]:
             for text in texts[_WARM:]:
                 await thread.append("user", text)
             found["CPU of an append"] = (time.process_time() - began) * 1000 / _APPENDS
+    local = await import_module(f"{product.__name__}.embedding").find()
+    return found | await recall(product, place, local) | await embed(product, place)
+
+
+async def recall(product: Any, place: Path, local: Any = None) -> dict[str, float]:
+    """Return the median times of recall in each book, asked in each way: on the clock, and of the processor."""
+    found: dict[str, float] = {}
+    rng = np.random.default_rng(7)
     stand = Stand(product.Embedding("stand-in", "against", DIMENSION))
     ways = [("hybrid", stand), ("words", stand)]
-    local = await import_module(f"{product.__name__}.embedding").find()
     if hasattr(local, "query"):
         ways.append(("question embedded", Asking(stand.embedding, local)))
     for size in SIZES:
@@ -241,14 +251,22 @@ async def measure(product: Any, place: Path) -> dict[str, float]:
         for way, embedder in ways:
             async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
                 mode = "words" if way == "words" else "hybrid"
-                walls = [await ask(book, short(rng), mode) for _ in range(recalls + _WARM)]
-                found[f"recall of {size:,}, {way}"] = statistics.median(walls[_WARM:])
+                times = [await ask(book, short(rng), mode) for _ in range(recalls + _WARM)]
+                found |= medians(f"recall of {size:,}, {way}", times[_WARM:])
                 if way == "hybrid":
-                    found[f"cold recall of {size:,}"] = walls[0]
+                    found |= medians(f"cold recall of {size:,}", times[:1])
                 if size == _LONG:
-                    walls = [await ask(book, long(rng), mode) for _ in range(recalls)]
-                    found[f"{_LONG_WORDS} words in {size:,}, {way}"] = statistics.median(walls)
-    return found | await embed(product, place)
+                    times = [await ask(book, long(rng), mode) for _ in range(recalls)]
+                    found |= medians(f"{_LONG_WORDS} words in {size:,}, {way}", times)
+    return found
+
+
+def medians(name: str, times: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """Return the medians of times on the clock and of the processor."""
+    return {
+        name: statistics.median(wall for wall, _ in times),
+        f"{name}, CPU": statistics.median(cpu for _, cpu in times),
+    }
 
 
 def short(rng: np.random.Generator) -> str:
@@ -262,11 +280,11 @@ def long(rng: np.random.Generator) -> str:
     return " ".join(words[:_LONG_WORDS])
 
 
-async def ask(book: Any, question: str, mode: str) -> float:
-    """Return the milliseconds of one recall."""
-    began = time.perf_counter()
+async def ask(book: Any, question: str, mode: str) -> tuple[float, float]:
+    """Return the milliseconds of one recall, on the clock and of the processor."""
+    began, busy = time.perf_counter(), time.process_time()
     await book.recall("ana", question, agent="helper", mode=mode)
-    return (time.perf_counter() - began) * 1000
+    return (time.perf_counter() - began) * 1000, (time.process_time() - busy) * 1000
 
 
 async def embed(product: Any, _place: Path) -> dict[str, float]:
@@ -294,7 +312,12 @@ async def embed(product: Any, _place: Path) -> dict[str, float]:
 
 def child(package: str, place: str, task: str) -> int:
     """Fill or measure in the environment of a checkout."""
-    tasks: dict[str, Callable[[Any, Path], Any]] = {"fill": fill, "measure": measure, "vectors": embed}
+    tasks: dict[str, Callable[[Any, Path], Any]] = {
+        "fill": fill,
+        "measure": measure,
+        "recall": recall,
+        "vectors": embed,
+    }
     sys.stdout.write(json.dumps(asyncio.run(tasks[task](import_module(package), Path(place)))) + "\n")
     return 0
 

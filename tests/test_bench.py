@@ -237,11 +237,15 @@ async def test_the_comparison_measures_appends_and_recalls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(against, "SIZES", (500,))
-    monkeypatch.setattr(against, "_APPENDS", 3)
-    monkeypatch.setattr(against, "_RECALLS", 3)
+    monkeypatch.setattr(against, "_LONG", 500)
+    for count in ("_APPENDS", "_RECALLS", "_FEW"):
+        monkeypatch.setattr(against, count, 3)
     await against.fill(memoranda, tmp_path)
     measured = await against.measure(memoranda, tmp_path)
     # Only where the local model is installed.
-    vectors = {"recall of 500, question embedded", "vector of a passage", "vector of a question"}
-    assert set(measured) - vectors == {"CPU of an append", "recall of 500, hybrid", "recall of 500, words"}
+    vectors = {"vector of a passage", "vector of a question"}
+    recalls = ("recall of 500, hybrid", "recall of 500, words", "cold recall of 500")
+    long = ("100 words in 500, hybrid", "100 words in 500, words")
+    times = {f"{name}{unit}" for name in (*recalls, *long) for unit in ("", ", CPU")}
+    assert {one for one in set(measured) - vectors if "embedded" not in one} == {"CPU of an append", *times}
     assert all(value > 0 for value in measured.values())
