@@ -81,7 +81,7 @@ async def test_notes_that_lost_only_their_last_line_end_are_read_whole(tmp_path:
     )
 
 
-async def test_an_unmarked_backup_of_an_earlier_version_is_restored_with_a_warning(tmp_path: Path) -> None:
+async def test_a_file_that_no_backup_made_is_restored_with_a_warning(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         await book.backup(tmp_path / "copy.db")
@@ -90,7 +90,7 @@ async def test_an_unmarked_backup_of_an_earlier_version_is_restored_with_a_warni
         assert connection.execute("DELETE FROM book WHERE name = 'backup'").rowcount == 1
         connection.commit()
     restored = await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
-    assert (restored.removed, "earlier version" in restored.warning) == (1, True)
+    assert (restored.removed, "`backup` did not make it" in restored.warning) == (1, True)
 
 
 async def test_a_restored_backup_is_a_book_and_a_rewritten_one_a_backup_with_notes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from memoranda import Conflict, InvalidInput, Moved, NotABook, StorageError
+from memoranda import Conflict, InvalidInput, NotABook, StorageError
 from memoranda.assembly import open_engine
 from memoranda.book.admin.book_copy import CopyRun
 from tests.moving.books import assert_same, make_book, marked, said
@@ -126,49 +126,3 @@ async def test_an_unfinished_copy_of_an_earlier_version_is_begun_anew(place: Pat
     await said(place, "written since")
     await memoranda.copy(place, there, switch=True)
     await assert_same(place, there)
-
-
-@pytest.mark.parametrize("switch", [False, True])
-async def test_a_move_that_an_earlier_version_began_is_finished(
-    place: Path, tmp_path: Path, switch: bool
-) -> None:
-    there = tmp_path / "there.db"
-    copy = await unfinished(place, there)
-    store(there, "arrival", [str(place), "a run", copy])
-    store(place, "departure", [str(there), False, copy, "a run"])
-    with pytest.raises(Moved, match=r"there\.db"):
-        await said(place, "not now")
-    with pytest.raises(Conflict, match="may have become the book: run the same copy again"):
-        await memoranda.cancel_copy(place, there)
-    assert (await memoranda.copy(place, there, switch=switch)).switched == switch
-    await assert_same(place, there)
-
-
-async def test_a_move_that_an_earlier_version_had_all_but_ended_is_a_move(
-    place: Path, tmp_path: Path
-) -> None:
-    there = tmp_path / "there.db"
-    await memoranda.copy(place, there)
-    store(there, "made_by", "a run")
-    store(place, "departure", [str(there), False, "a copy", "a run"])
-    there.rename(tmp_path / "aside.db")
-    for switch in (False, True):
-        with pytest.raises(Conflict, match="bring it back"):
-            await memoranda.copy(place, there, switch=switch)
-        assert not there.exists()
-    (tmp_path / "aside.db").rename(there)
-    report = await memoranda.copy(place, there)
-    assert (report.switched, report.already) == (True, True)
-    with pytest.raises(Moved, match="has moved"):
-        await said(place, "late")
-
-
-async def test_a_book_that_moved_with_an_earlier_version_has_moved(place: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there.db"
-    await memoranda.copy(place, there)
-    store(there, "made_by", "a run")
-    store(place, "departure", [str(there), True, "a copy", "a run"])
-    with pytest.raises(Moved, match="has moved"):
-        await said(place, "late")
-    assert (await memoranda.copy(place, there, switch=True)).already
-    await said(there, "goes on")
