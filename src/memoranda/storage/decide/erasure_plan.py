@@ -14,7 +14,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import AGED, REDACTED, Actor, Line, Verb
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.profiles import Key, ProfileDocument
+from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.redactions import Redaction, dump_redactions
 from memoranda.model.unlisted import unlisted_of
@@ -26,6 +26,7 @@ from memoranda.storage.decide.redaction import (
     is_earlier,
     quotes_left,
     removed_from,
+    statements_of,
     text_of_value,
 )
 from memoranda.storage.decide.source_lists import Lost, with_groups
@@ -35,7 +36,6 @@ from memoranda.storage.questions import (
     InThread,
     Load,
     Members,
-    OtherHolders,
     RestingOn,
 )
 from memoranda.storage.use_case import Deciding, ask
@@ -173,6 +173,7 @@ def plan_erasure(
 
 def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) -> Deciding[None]:
     records = yield from load_all(one.message for one in redactions)
+    fact = statements_of(plan.doomed.values())
     for one in redactions:
         record = records.get(one.message)
         if one.message in plan.doomed:
@@ -183,7 +184,7 @@ def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) ->
         _check_own(record, view)
         if plan.takes_earlier(record, one):
             continue
-        removed = removed_from(record, one)
+        removed = removed_from(record, one, fact)
         if removed is None:
             plan.doomed[record.id] = record
         else:
@@ -204,7 +205,8 @@ def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
         elif record.version == 1 and plan.stripped.get(record.id) == record:
             # Nothing of it came from these words, and it has no earlier version that may quote them.
             del plan.stripped[record.id]
-    yield from _spread(plan, [*plan.doomed, *plan.aged])
+    _take_empty(plan, touched)
+    yield from spread(plan, [*plan.doomed, *plan.aged])
     yield from _empty_summaries(plan, aged)
     plan.superseded = [
         older
@@ -213,6 +215,20 @@ def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
         for older in record.supersedes
         if older not in plan.doomed
     ]
+
+
+def _take_empty(plan: ErasurePlan, touched: Iterable[Record]) -> None:
+    """Erase the messages that would stay without a word, unless another record has them as its source."""
+    held: set[UUID] = set()
+    for record in touched:
+        if record.id not in plan.doomed:
+            held.update(plan.stripped.get(record.id, record).stands_on())
+            groups = plan.kept_members.get(record.id) or plan.members.get(record.id, {})
+            held.update(source for group in groups.values() for source in group)
+    for id, one in [*plan.removed.items()]:
+        if one.is_empty and id not in held:
+            plan.doomed[id] = one.before
+            del plan.removed[id], plan.stripped[id]
 
 
 def load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
@@ -240,39 +256,6 @@ def _place(record: Record) -> tuple[UUID, int]:
     return (record.thread, record.seq) if isinstance(record, Message) else (record.id, 0)
 
 
-def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
-    """Plan the erasure of a whole owner, including the owner's name in records of other owners."""
-    if not view.whole:
-        raise NotAllowed("only the owner's own view may forget everything; use view='owner'")
-    plan = ErasurePlan(doomed=dict(records))
-    yield from _spread(plan, [*plan.doomed])
-    own = set(plan.doomed)
-    for record in (yield from ask(OtherHolders())):
-        _unname(plan, owner, record)
-    yield from _spread(plan, [id for id in plan.doomed if id not in own])
-    return plan
-
-
-def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
-    """Remove an owner's name from a record of another owner."""
-    # A damaged one may name the owner; nobody can use it.
-    left_of_key = (
-        record.without_owner(owner) if isinstance(record, Key) and owner in record.names() else record
-    )
-    if isinstance(record, Damaged) or left_of_key is None:
-        plan.doomed[record.id] = record
-    elif left_of_key is not record:
-        plan.stripped[record.id] = left_of_key
-    base = plan.stripped.get(record.id, record)
-    if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
-        left = tuple(part for part in base.evidence if part.owner != owner)
-        if base.evidence and not base.outlives(left):
-            plan.stripped.pop(record.id, None)
-            plan.doomed[record.id] = record
-        elif len(left) < len(base.evidence):
-            plan.stripped[record.id] = base.changed(evidence=left, past=())
-
-
 def _check_own(record: Record, view: View) -> None:
     """Raise ``NotAllowed`` if an agent would erase a record that another wrote; the owner may erase all records."""
     if view.whole:
@@ -284,7 +267,8 @@ def _check_own(record: Record, view: View) -> None:
         )
 
 
-def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
+def spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
+    """Add to a plan what falls with a wave of records, and with that, until nothing more falls."""
     while wave:
         threads = [id for id in wave if id in plan.doomed and plan.doomed[id].type is RecordType.THREAD]
         aged = (yield from ask(Aged())) if threads else {}

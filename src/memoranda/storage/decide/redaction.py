@@ -12,11 +12,11 @@ from uuid import UUID
 from memoranda.errors import InvalidInput, Stale
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Cited, Memory, searched_text
-from memoranda.model.messages import Message
+from memoranda.model.messages import NO_WORDS, Message
 from memoranda.model.records import Record, RecordType
-from memoranda.model.redactions import Redaction, as_now, as_said, cut_strings, strings_of, united
+from memoranda.model.redactions import Redaction, as_now, as_said, cut, cut_strings, strings_of, united
 from memoranda.model.values import Span
-from memoranda.text.similarity import coverage
+from memoranda.text.similarity import coverage, terms_in, words_with_forms
 
 _PARTS: Final = {
     RecordType.MESSAGE: "parts of messages",
@@ -81,6 +81,8 @@ class Removed:
     spans: tuple[Span, ...]
     #: The words that are taken out.
     words: str
+    #: The statements that are forgotten with them; empty where words alone are taken out.
+    fact: str = ""
 
     @property
     def is_found_by_others(self) -> bool:
@@ -89,27 +91,51 @@ class Removed:
 
     def has_quote(self, quote: str) -> bool:
         """True if a quote from the record contains words that are taken out."""
-        left = (
-            self.left.content if isinstance(self.left, Message) else "\n".join(texts_of(self.left).values())
-        )
-        return _plain(quote) not in _plain(left)
+        return _plain(quote) not in _plain(_all_of(self.left))
 
-    def tells(self, text: str) -> bool:
-        """True if all words of a text are among those that are taken out."""
-        return coverage(text, self.words) == 1
+    @property
+    def is_empty(self) -> bool:
+        """True of a message that stays without a word."""
+        return isinstance(self.left, Message) and self.left.content == NO_WORDS and self.left.native is None
 
     def is_source_of(self, text: str, quotes: Sequence[Cited]) -> bool:
-        """True if a statement with this text came from the words that are taken out: by its quotes, or by its own words."""
+        """True if a statement came from the words that are taken out, and most of its words are not of another fact."""
         own = [one.quote for one in quotes if one.message == self.before.id]
-        return all(map(self.has_quote, own)) if own else self.tells(text)
+        if own and not all(map(self.has_quote, own)):
+            return False
+        if not own and not self.is_empty and coverage(text, self.words) < 1:
+            return False
+        other, fact = self._other_terms(own), terms_in(self.fact)
+        said = [forms for _, forms in words_with_forms(text) if not forms.isdisjoint(other)]
+        return 2 * sum(not forms.isdisjoint(fact) for forms in said) >= len(said)
+
+    def _other_terms(self, quotes: Iterable[str]) -> frozenset[int]:
+        """Return the terms that may be of another fact: of all that was said, or what quotes keep if no fact is forgotten."""
+        if self.fact:
+            return terms_in(_all_of(self.before))
+        return frozenset().union(*(terms_in(self._left_of(one)) for one in quotes))
+
+    def _left_of(self, quote: str) -> str:
+        """Return a quote without the words that are taken out."""
+        start = _all_of(self.before).find(quote)
+        now = [one for one in as_now(self.spans, self.before.removed) if one.path is None and one.end > start]
+        inside = [(max(one.start - start, 0), min(one.end - start, len(quote))) for one in now]
+        return "" if start < 0 else cut(quote, [Span(start=a, end=b) for a, b in inside if a < b])
+
+
+def _all_of(record: Redactable) -> str:
+    return record.content if isinstance(record, Message) else "\n".join(texts_of(record).values())
 
 
 def _plain(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def removed_from(record: Redactable, redaction: Redaction) -> Removed | None:
-    """Return what a redaction takes out of a record; None if it leaves nothing of it."""
+def removed_from(record: Redactable, redaction: Redaction, fact: str = "") -> Removed | None:
+    """Return what a redaction takes out of a record; None if it leaves nothing of it.
+
+    With the ``fact`` that is forgotten a message stays without a word: another statement may come from it.
+    """
     if redaction.version is None:
         spans, said = as_now(redaction.spans, record.removed), united(redaction.spans)
     else:
@@ -123,12 +149,20 @@ def removed_from(record: Redactable, redaction: Redaction) -> Removed | None:
         spans = united((*redaction.spans, *native))
         said = as_said(spans, record.removed)
     left = without_spans(record, spans)
-    return None if left is None else Removed(record, left, said, _words(record, spans))
+    if left is None and fact and isinstance(record, Message):
+        bare = {"content": NO_WORDS, "native": None, "token_count": None}
+        left = record.changed(**bare, removed=united((*record.removed, *said)))
+    return None if left is None else Removed(record, left, said, _words(record, spans), fact)
 
 
-def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...]) -> Removed:
+def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...], fact: str) -> Removed:
     """Return what was taken out of a record already, given the version that still had it."""
-    return Removed(earlier, record, spans, _words(earlier, as_now(spans, earlier.removed)))
+    return Removed(earlier, record, spans, _words(earlier, as_now(spans, earlier.removed)), fact)
+
+
+def statements_of(records: Iterable[Record]) -> str:
+    """Return what the memories among some records state."""
+    return "\n".join(record.passage_text() for record in records if isinstance(record, Memory))
 
 
 def _check(record: Redactable, spans: Iterable[Span]) -> None:
@@ -183,12 +217,18 @@ def parts_of(removed: Iterable[Removed]) -> Counter[str]:
 
 
 def quotes_left(memory: Memory, removed: Mapping[UUID, Removed]) -> tuple[Cited, ...]:
-    """Return the quotes of a memory that contain no words that are taken out."""
+    """Return the quotes of a memory; of one that contains words that are taken out, the message and its day."""
     return tuple(
-        one
+        _forgotten(one, removed[one.message].left)
+        if one.message in removed and removed[one.message].has_quote(one.quote)
+        else one
         for one in memory.quotes
-        if one.message not in removed or not removed[one.message].has_quote(one.quote)
     )
+
+
+def _forgotten(cited: Cited, message: Record) -> Cited:
+    at = message.observed_at if isinstance(message, Message) else message.recorded_at
+    return Cited(message=cited.message, forgotten=at.date())
 
 
 def text_of_value(value: Any) -> str:
