@@ -22,19 +22,21 @@ from memoranda.storage.damaged import Damaged
 from memoranda.storage.decide.protection import is_pinned_against
 from memoranda.storage.decide.redaction import (
     Redactable,
+    Remade,
     Removed,
+    check_version,
     is_earlier,
     quotes_left,
     removed_from,
     statements_of,
     text_of_value,
+    without_parts,
 )
 from memoranda.storage.decide.source_lists import Lost, with_groups
-from memoranda.storage.decide.state import load_all
+from memoranda.storage.decide.state import load_all, load_erasable
 from memoranda.storage.questions import (
     Aged,
     InThread,
-    Load,
     Members,
     RestingOn,
 )
@@ -59,6 +61,8 @@ class ErasurePlan:
     removed: dict[UUID, Removed] = field(default_factory=dict)
     #: Parts of earlier values of items, which are emptied.
     earlier: list[Redaction] = field(default_factory=list)
+    #: Episodes and threads that were looked through for the fact: they lose the parts that were named, and no more.
+    looked_through: set[UUID] = field(default_factory=set)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
     #: The threads whose summaries are emptied; they are made anew.
@@ -178,11 +182,27 @@ def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) ->
         record = records.get(one.message)
         if one.message in plan.doomed:
             continue
-        if not isinstance(record, Redactable) or not record.audience.readable_by(view):
+        if not isinstance(record, Redactable | Remade) or not record.audience.readable_by(view):
             plan.unknown.append(one.message)
             continue
         _check_own(record, view)
         if plan.takes_earlier(record, one):
+            continue
+        if isinstance(record, Episode | Thread):
+            plan.looked_through.add(record.id)
+        if isinstance(record, Remade):
+            check_version(record, one)
+            left = without_parts(record, one.spans) if one.spans else record
+            if left is None:
+                plan.doomed[record.id] = record
+            elif left != record:
+                plan.stripped[record.id] = left
+                if isinstance(left, Thread) and not left.summary and left.summary_through:
+                    plan.unsummarised.append(left.id)
+                    plan.stripped[record.id] = left.changed(summary_through=0)
+            continue
+        if not one.spans:
+            check_version(record, one)
             continue
         removed = removed_from(record, one, fact)
         if removed is None:
@@ -221,7 +241,7 @@ def _take_empty(plan: ErasurePlan, touched: Iterable[Record]) -> None:
     """Erase the messages that would stay without a word, unless another record has them as its source."""
     held: set[UUID] = set()
     for record in touched:
-        if record.id not in plan.doomed:
+        if record.id not in plan.doomed and not _has_others(plan, record):
             held.update(plan.stripped.get(record.id, record).stands_on())
             groups = plan.kept_members.get(record.id) or plan.members.get(record.id, {})
             held.update(source for group in groups.values() for source in group)
@@ -231,9 +251,10 @@ def _take_empty(plan: ErasurePlan, touched: Iterable[Record]) -> None:
             del plan.removed[id], plan.stripped[id]
 
 
-def load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
-    """Return records by id, with stand-ins for those that cannot be read."""
-    return (yield from ask(Load(tuple(dict.fromkeys(ids)), damaged=True))) if ids else {}
+def _has_others(plan: ErasurePlan, record: Record) -> bool:
+    """True of an episode that keeps a source that has words."""
+    gone = {id for id, one in plan.removed.items() if one.is_empty} | plan.doomed.keys()
+    return isinstance(record, Episode) and any(id not in gone for id in record.rests_on())
 
 
 def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
@@ -315,7 +336,7 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
         firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
     threads = yield from load_all(id for id in firsts if id not in plan.doomed)
     for thread in threads.values():
-        if not isinstance(thread, Thread):
+        if not isinstance(thread, Thread) or thread.id in plan.looked_through:
             continue
         emptied: dict[str, Any] = {}
         if firsts[thread.id] <= thread.summary_through:
@@ -358,8 +379,13 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
             return True
         plan.stripped[record.id] = _with_groups(plan, left)
         return False
-    # An episode summarises all its sources; its words cannot be attributed to one of them.
     if isinstance(base, Episode):
+        left_of = tuple(source for source in base.rests_on() if source not in plan)
+        if record.id in plan.looked_through and left_of:
+            if len(left_of) < len(base.sources):
+                plan.stripped[record.id] = base.changed(sources=left_of)
+            return False
+        # It summarises all its sources; its words cannot be attributed to one of them.
         return any(source in plan or source in plan.removed for source in base.rests_on())
     return all(source in plan for source in base.rests_on())
 

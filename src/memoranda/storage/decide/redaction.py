@@ -12,9 +12,19 @@ from uuid import UUID
 from memoranda.errors import InvalidInput, Stale
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Cited, Memory, searched_text
-from memoranda.model.messages import NO_WORDS, Message
+from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Thread
+from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record, RecordType
-from memoranda.model.redactions import Redaction, as_now, as_said, cut, cut_strings, strings_of, united
+from memoranda.model.redactions import (
+    Redaction,
+    as_now,
+    as_said,
+    cut,
+    cut_strings,
+    strings_of,
+    united,
+    with_strings,
+)
 from memoranda.model.values import Span
 from memoranda.text.similarity import coverage, terms_in, words_with_forms
 
@@ -22,13 +32,28 @@ _PARTS: Final = {
     RecordType.MESSAGE: "parts of messages",
     RecordType.MEMORY: "parts of memories",
     RecordType.ITEM: "parts of items",
+    RecordType.EPISODE: "parts of episodes",
 }
-_WHERE: Final = {RecordType.MESSAGE: "native form", RecordType.MEMORY: "data", RecordType.ITEM: "value"}
+_WHERE: Final = {
+    RecordType.MESSAGE: "native form",
+    RecordType.MEMORY: "data",
+    RecordType.ITEM: "value",
+    RecordType.EPISODE: "text",
+}
 _SPACE: Final = re.compile(r"\s+")
 
 
-#: Records of which parts can be taken out: of a memory, of the strings in its ``data``; of an item, of those in its value.
-Redactable = Message | Memory | Item
+#: Records of which parts can be taken out: of a memory, of the strings in its ``data``; of an item, of those in its value. They
+#: list the parts, so that a copy of the book loses them, too.
+Redactable = Message | Memory | Item | Episode
+#: Records that are made anew from others. A value of a profile, or an item of its list, goes whole.
+Remade = Thread | Overflow | ProfileDocument
+_FIELDS: Final = {
+    RecordType.EPISODE: ("goal", "summary", "tags", "tool_calls"),
+    RecordType.THREAD: ("title", "summary", "task_summary", "prepared"),
+    RecordType.OVERFLOW: ("calls",),
+    RecordType.PROFILE: ("body",),
+}
 #: In a memory that holds a document, what the book itself notes beside it: the schema's name, and ids of sources.
 _BESIDE_DOCUMENT: Final = re.compile(r"/schema$|/grounds/")
 
@@ -39,6 +64,8 @@ def texts_of(record: Record) -> dict[str | None, str]:
         return {None: record.content, **dict(strings_of(record.native))}
     if isinstance(record, Item):
         return dict(strings_of(record.value, kept=()))
+    if isinstance(record, Episode | Thread | Overflow):
+        return {pointer: text for pointer, text in strings_of(_fields(record), kept=_STAYING) if text}
     if not isinstance(record, Memory):
         return {}
     strings = strings_of(record.data, kept=())
@@ -47,10 +74,38 @@ def texts_of(record: Record) -> dict[str | None, str]:
     return {pointer: text for pointer, text in strings if not _BESIDE_DOCUMENT.match(pointer)}
 
 
+#: Fields of calls that say what was called, and when.
+_STAYING: Final = frozenset({"tool", "called_at", "outcome"})
+
+
+def _fields(record: Record) -> Any:
+    return record.model_dump(mode="json", include=set(_FIELDS[record.type]))
+
+
+def without_parts(record: Record, spans: Collection[Span]) -> Any:
+    """Return an episode, or a record that is made anew from others, without parts of its texts; None if nothing is left."""
+    if isinstance(record, ProfileDocument):
+        return record.without_places({one.path for one in spans if one.path is not None})
+    texts, data = texts_of(record), _fields(record)
+    left: dict[str, str | None] = {}
+    for pointer in {one.path for one in spans if one.path is not None}:
+        text = cut(texts[pointer], [one for one in spans if one.path == pointer])
+        bare = None if pointer.rpartition("/")[2].isdecimal() else NO_WORDS if pointer.count("/") > 1 else ""
+        left[pointer] = text if text.strip() else bare
+    changed = record.model_dump() | with_strings(data, left)
+    if isinstance(record, Episode):
+        if not changed["goal"] and not changed["summary"]:
+            changed["goal"] = NO_WORDS
+        changed["removed"] = united((*record.removed, *as_said(spans, record.removed)))
+    return type(record).model_validate(changed)
+
+
 def without_spans(record: Redactable, spans: Collection[Span]) -> Any:
     """Return a record without some of its parts; None if nothing is left of it."""
     if isinstance(record, Message):
         return record.without_spans(spans)
+    if isinstance(record, Episode):
+        return without_parts(record, spans)
     name = "value" if isinstance(record, Item) else "data"
     data, removed = cut_strings(getattr(record, name), texts_of(record), united(spans), record.removed)
     if name == "value" and spans and _is_bare(data):
@@ -139,11 +194,7 @@ def removed_from(record: Redactable, redaction: Redaction, fact: str = "") -> Re
     if redaction.version is None:
         spans, said = as_now(redaction.spans, record.removed), united(redaction.spans)
     else:
-        if record.version != redaction.version:
-            raise Stale(
-                f"{record.type.value} {record.id} was read at version {redaction.version} and is at version {record.version}; "
-                "read it again, then decide"
-            )
+        check_version(record, redaction)
         _check(record, redaction.spans)
         native = _in_native(record, redaction.spans) if isinstance(record, Message) else ()
         spans = united((*redaction.spans, *native))
@@ -163,6 +214,15 @@ def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...]
 def statements_of(records: Iterable[Record]) -> str:
     """Return what the memories among some records state."""
     return "\n".join(record.passage_text() for record in records if isinstance(record, Memory))
+
+
+def check_version(record: Record, redaction: Redaction) -> None:
+    """Raise ``Stale`` if the places of a redaction are those of another version."""
+    if record.version != redaction.version:
+        raise Stale(
+            f"{record.type.value} {record.id} was read at version {redaction.version} and is at version {record.version}; "
+            "read it again, then decide"
+        )
 
 
 def _check(record: Redactable, spans: Iterable[Span]) -> None:
