@@ -161,7 +161,7 @@ def test_a_quote_goes_even_if_it_has_other_words_than_the_statement() -> None:
 def test_of_a_quote_what_only_another_statement_says_stays() -> None:
     said = a_message("I live in Lisbon. I am allergic to nuts.")
     memory = HOME.changed(sources=(said.id,), quotes=(Cited(message=said.id, quote=said.content),))
-    others = [a_memory("Is allergic to nuts")]
+    others = [a_memory("Is allergic to nuts", sources=(said.id,))]
     (one,) = tellings(fact_of([memory], NAMES, others), said)
     assert cut(said.content, [one.span]) == "I am allergic to nuts."
 

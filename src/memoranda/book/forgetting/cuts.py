@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from memoranda.book.forgetting.facts import LEAST, PERSON, Fact, holds, is_of_somebody_else, words_of
+from memoranda.book.forgetting.facts import LEAST, PERSON, Fact, Words, holds, is_of_somebody_else, words_of
 from memoranda.book.forgetting.other_people import OWN, is_about_somebody_else
 from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE
 from memoranda.text.sentence_spans import (
@@ -38,23 +38,24 @@ def cuts(
     quotes: Collection[str] = (),
     about: str = "",
     *,
+    others: tuple[Words, ...] = (),
     repeats: bool = False,
     made: bool = False,
 ) -> list[tuple[Place, str]]:
     """Return the places in a text that tell a fact, each with the reason, in their order.
 
-    ``quotes`` are words of it that a memory of the fact cites; ``about`` are words that stand beside a short text. What
-    ``repeats`` the owner's words tells the fact by its value alone, and a text that is ``made`` of them says "they" of the owner.
+    ``quotes`` are words of it that a memory of the fact cites; ``about`` are words that stand beside a short text; ``others`` are
+    statements of other facts that come from it. What ``repeats`` the owner's words tells the fact by its value alone, and a text
+    that is ``made`` of them says "they" of the owner.
     """
-    with_about = f"{about} {text}" if about else text
-    if not (quotes or fact.may_be_in(with_about) or fact.value.held_by(text)):
+    if not (quotes or fact.touches(f"{about} {text}" if about else text)):
         return []
     places = list(sentence_places(text))
     beside = about if len(places) <= 1 else ""
     quoted = list(_quoted(text, quotes))
     found: list[tuple[Place, str]] = []
     for place in places:
-        found += _Sentence(fact, text, place, beside, repeats=repeats, made=made).told(quoted)
+        found += _Sentence(fact, text, place, beside, others, repeats=repeats, made=made).told(quoted)
     for wrapped in wrapped_places(text, places):
         if not any(wrapped[0] <= start < wrapped[1] for (start, _), _ in found):
             why = _why(fact, text[slice(*wrapped)], terms_in(beside))
@@ -81,12 +82,22 @@ def _quoted(text: str, quotes: Iterable[str]) -> Iterator[Place]:
 
 
 class _Sentence:
-    """One sentence of a text, and its parts with the fact."""
+    """One sentence of a text."""
 
-    def __init__(self, fact: Fact, text: str, place: Place, about: str, *, repeats: bool, made: bool) -> None:
+    def __init__(
+        self,
+        fact: Fact,
+        text: str,
+        place: Place,
+        about: str,
+        others: tuple[Words, ...],
+        *,
+        repeats: bool,
+        made: bool,
+    ) -> None:
         self._fact, self._text, self._place, self._about = fact, text, place, about
         self._said = _as_owners(text[slice(*place)]) if made else text[slice(*place)]
-        self._repeats, self._made = repeats or made, made
+        self._repeats, self._made, self._others = repeats or made, made, others
         self._parts = _without_joins_inside(
             part_places(text, place), fact.value.places_in(self._said), place[0]
         )
@@ -125,9 +136,14 @@ class _Sentence:
             covered = [at for at, one in enumerate(self._parts) if _touches(self._text, one, place)]
             telling = [at for at in covered if at in self._with_a_word(place)]
             inside = self._place[0] <= place[0] and place[1] <= self._place[1]
-            if telling or (covered and (inside or not self._fact.is_of_others(self._said))):
+            if telling or (covered and (inside or not self._is_of_others())):
                 chosen += telling or covered
         return chosen
+
+    def _is_of_others(self) -> bool:
+        """True if the sentence has all words of another statement."""
+        terms = terms_in(self._said)
+        return any(holds(words, terms) for words in self._others)
 
     def _with_a_word(self, place: Place) -> list[int]:
         """Return the parts inside a place that have a word of the fact."""
@@ -236,7 +252,10 @@ class _Sentence:
         if not rest or (is_label and len(rest.split()) <= _LABEL):
             return False
         fact = self._fact
-        if not fact.other_forms.isdisjoint(terms_in(rest)):
+        terms = terms_in(rest) - fact.forms
+        if not fact.strangers.isdisjoint(terms) or any(
+            not forms.isdisjoint(terms) for words in self._others for _, forms in words
+        ):
             return True
         words = [
             word

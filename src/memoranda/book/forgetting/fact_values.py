@@ -217,6 +217,15 @@ class Value:
             best[id(part)] = part.weight
         return sum(best.values())
 
+    def has_spelling(self, text: str) -> bool:
+        """True if a text has a number of the value in one of its spellings."""
+        return self._numbers is not None and self._numbers.search(text) is not None
+
+    @cached_property
+    def _numbers(self) -> re.Pattern[str] | None:
+        ways = [one.spellings.pattern for one in self._parts if one.spellings is not None]
+        return re.compile("|".join(f"(?:{way})" for way in ways), re.IGNORECASE) if ways else None
+
     def has_number(self, text: str) -> bool:
         """True if a text has a number of the value that tells it alone."""
         return any(

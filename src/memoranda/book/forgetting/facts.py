@@ -49,22 +49,19 @@ class Fact:
     of_somebody: bool = False
     #: The statements, with their keys.
     said: str = ""
-    #: What other statements of the owner say.
-    others: tuple[Words, ...] = ()
+    #: Other statements.
+    others: tuple[Memory, ...] = ()
     #: Its names, numbers and rare words.
     value: Value = field(default_factory=lambda: Value((), ()))
     #: The forms of the words by which other statements tell of somebody else with the same value.
     strangers: frozenset[int] = frozenset()
+    #: The other statements that may hold a word of it.
+    near: tuple[Memory, ...] = ()
 
     @cached_property
     def forms(self) -> frozenset[int]:
         """All forms of all its words."""
         return frozenset(form for words in self.wordings for _, forms in words for form in forms)
-
-    @cached_property
-    def other_forms(self) -> frozenset[int]:
-        """All forms of all words of other statements, without its own."""
-        return frozenset(form for words in self.others for _, forms in words for form in forms) - self.forms
 
     @cached_property
     def people(self) -> frozenset[str]:
@@ -80,10 +77,26 @@ class Fact:
     def _probe(self) -> re.Pattern[str]:
         return re.compile("|".join(map(re.escape, self.starts)) or r"(?!)")
 
-    def is_of_others(self, text: str) -> bool:
-        """True if a text has all words of another statement of the owner."""
-        terms = terms_in(text) if self.others else frozenset()
-        return any(holds(words, terms) for words in self.others)
+    @cached_property
+    def _citing(self) -> dict[UUID, list[Memory]]:
+        found: dict[UUID, list[Memory]] = {}
+        for memory in self.others:
+            for source in memory.sources:
+                found.setdefault(source, []).append(memory)
+        return found
+
+    def others_of(self, record: UUID) -> tuple[Words, ...]:
+        """Return what other statements say that come from a record."""
+        said = (words_of(memory.content, self.names) for memory in self._citing.get(record, ()))
+        return tuple(words for words in said if len(words) >= LEAST)
+
+    def is_of_a_stranger(self, text: str) -> bool:
+        """True if a text has the value, of somebody else."""
+        return self.value.held_by(text) >= 1 and not self.strangers.isdisjoint(terms_in(text))
+
+    def touches(self, text: str) -> bool:
+        """True if a text may hold a word or a number of it; a quick look before a close one."""
+        return self.may_be_in(text) or self.value.has_spelling(text)
 
     def may_be_in(self, text: str) -> bool:
         """True if a text may hold one of its words; a quick look before a close one."""
@@ -140,10 +153,15 @@ def fact_of(memories: Sequence[Memory], names: Collection[str], others: Sequence
         frozenset(names),
         any(subject not in names and subject not in OWNER_WORDS for subject in subjects),
         " ".join(memory.passage_text() for memory in memories),
-        tuple(words for memory in others if len(words := words_of(memory.content, names)) >= LEAST),
+        tuple(others),
         value,
     )
-    return replace(fact, strangers=_strangers(fact, others))
+    near = [
+        one
+        for one in others
+        if fact.touches(one.content if one.data is None else f"{one.content} {one.data}")
+    ]
+    return replace(fact, near=tuple(near), strangers=_strangers(fact, near))
 
 
 def _strangers(fact: Fact, others: Iterable[Memory]) -> frozenset[int]:

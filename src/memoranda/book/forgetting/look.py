@@ -89,7 +89,10 @@ class Look:
         known = [one async for one in self._every(RecordType.MEMORY, RecordType.PROFILE)]
         memories, profiles = those_of(Memory, known), those_of(ProfileDocument, known)
         names = frozenset({comparable_text(self.owner.id), *profile_names(profiles), *OWNER_WORDS})
-        self._compare(memories)
+        # Most memories have no word of it: they are not looked at closely.
+        meant = fact_of(self.meant, names, memories)
+        keyed = (memory for memory in memories if memory.key is not None)
+        self._compare({memory.id: memory for memory in (*self.meant, *meant.near, *keyed)}.values())
         said = [*self.meant, *self.taken, *those_of(Memory, self.same)]
         told = {memory.id for memory in said}
         others = [memory for memory in memories if memory.active and memory.id not in told]
@@ -146,20 +149,20 @@ class Look:
         """Take the other memories of the fact; return the fact beside the statements that stay."""
         fact = fact_of(said, names, others)
         keys = {memory.key for memory in self.meant} - {None}
-        left = []
-        for memory in others:
+        before = len(self.same)
+        for memory in fact.near:
             its_own = memory.key not in keys and self._is_same_subject(memory)
-            if (its_own and any(tells(fact, text) for text in statements_of(memory))) or (
-                its_own and self._has_value_of_source(fact, memory)
+            if its_own and (
+                any(tells(fact, text) for text in statements_of(memory))
+                or self._has_value_of_source(fact, memory)
             ):
                 self._take(memory, memory.content)
-            else:
-                left.append(memory)
-                if fact.value.held_by(memory.content) >= 1 and not fact.strangers.isdisjoint(
-                    terms_in(memory.content)
-                ):
-                    self._name(memory, memory.content, SOMEBODY)
-        return fact_of([*said, *those_of(Memory, self.same)], names, left)
+            elif fact.is_of_a_stranger(memory.content):
+                self._name(memory, memory.content, SOMEBODY)
+        new = those_of(Memory, self.same[before:])
+        gone = {memory.id for memory in new}
+        left = [memory for memory in others if memory.id not in gone]
+        return fact_of([*said, *new], names, left) if new else fact
 
     def _has_value_of_source(self, fact: Fact, memory: Memory) -> bool:
         """True if a memory has the value from a message from which a memory of the fact has it."""

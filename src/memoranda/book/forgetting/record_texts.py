@@ -33,7 +33,7 @@ def made_texts(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def profile_values(profile: ProfileDocument, fact: Fact) -> Iterator[Telling]:
-    """Yield the values of a profile, and the items of its lists, with the fact; each goes whole."""
+    """Yield the values and items of a profile to forget; each goes whole."""
     for name, value in profile.body.items():
         about = name.replace("_", " ")
         items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from memoranda.book.forgetting.cuts import cuts, tells
-from memoranda.book.forgetting.facts import Fact
+from memoranda.book.forgetting.facts import Fact, Words
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Overflow, Thread
@@ -34,7 +34,9 @@ _CALL: Final = re.compile(r'\{(?=\s*")(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}
 
 
 def tellings(fact: Fact, record: Record, texts: Mapping[str | None, str] | None = None) -> list[Telling]:
-    """Return the parts of a record, or of some of its texts, with a fact or perhaps with it."""
+    """Return the parts of a record, or of some of its texts, to take or to list."""
+    if texts is None and isinstance(record, Memory) and record.data is None:
+        return []
     called = f" {_as_words(record.name)}" if isinstance(record, Item) else ""
     found = [
         Telling(
@@ -47,7 +49,7 @@ def tellings(fact: Fact, record: Record, texts: Mapping[str | None, str] | None 
         )
         for pointer, text, about in _named_texts(texts_of(record) if texts is None else texts)
         for (start, end), why in _in_text(
-            fact, text, fact.quotes.get(record.id, ()), about + called, **_how(record)
+            fact, text, fact.quotes.get(record.id, ()), about + called, **_how(fact, record)
         )
     ]
     somebody = _somebody(record)
@@ -90,14 +92,22 @@ def _as_words(name: str) -> str:
     return re.sub(r"[_./~-]+", " ", name)
 
 
-def _how(record: Record) -> dict[str, bool]:
+def _how(fact: Fact, record: Record) -> dict[str, Any]:
     """Return how a record's texts tell what the owner said: the assistant and tools repeat it, summaries are made of it."""
     made = isinstance(record, Episode | Thread | Overflow)
-    return {"repeats": isinstance(record, Message) and record.role != "user", "made": made}
+    repeats = isinstance(record, Message) and record.role != "user"
+    return {"others": fact.others_of(record.id), "repeats": repeats, "made": made}
 
 
 def _in_text(
-    fact: Fact, text: str, quotes: Collection[str], about: str, *, repeats: bool, made: bool = False
+    fact: Fact,
+    text: str,
+    quotes: Collection[str],
+    about: str,
+    *,
+    repeats: bool,
+    made: bool = False,
+    others: tuple[Words, ...] = (),
 ) -> list[tuple[Place, str]]:
     if _NUMBER.fullmatch(text) and not fact.value.relates(about):
         # A number alone may be a count or a price of the program.
@@ -107,7 +117,7 @@ def _in_text(
     if repeats and '{"' in text:
         # A call with its arguments inside a text: only the insides of strings go there.
         return _beside_calls(fact, text, quotes, about)
-    return cuts(fact, text, quotes, about, repeats=repeats, made=made)
+    return cuts(fact, text, quotes, about, others=others, repeats=repeats, made=made)
 
 
 def _beside_calls(fact: Fact, text: str, quotes: Collection[str], about: str) -> list[tuple[Place, str]]:
