@@ -26,7 +26,7 @@ async def fill(book: Book, owner: str, memories: int) -> str:
     await thread.append("assistant", "With 65k a year that is possible. The rate is fixed.")
     for at in range(memories):
         text = f"Visited {_TOWNS[at % 10]} for the {at}th time and met colleague number {at}"
-        await book.remember(owner, text, agent="guide", audience="global")
+        await book.remember(owner, text, agent=f"guide {at % 5}", audience="global")
     receipt = await book.remember(
         owner, "Earns 65,000 euros a year", key="salary", sources=[said], agent="guide", audience="global"
     )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.errors import Conflict
-from memoranda.model.changes import Hide, PatchProfile, Undo
+from memoranda.errors import Conflict, Stale
+from memoranda.model.changes import Hide, PatchProfile, RecordEpisode, Undo
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.memories import Cited, Memory
-from memoranda.model.messages import NO_WORDS, Message
+from memoranda.model.messages import NO_WORDS, Message, SummariseThread
 from memoranda.model.records import EVERYONE, Record, RecordType
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span, new_id
 from memoranda.ports import Engine
-from memoranda.testing.builders import Pen
+from memoranda.testing.builders import ANN, Pen, an_episode, packed
 from memoranda.testing.suite import Suite
 
 BOTH = "As a nurse of 42 I earn 65,000 euros."
@@ -107,3 +107,52 @@ class TwoFactsSuite(Suite):
         assert set(receipt.ids) == {told.pay, told.well_off}
         age = await pen.read(told.age)
         assert [one.quote for one in age.quotes] == [""]
+
+    async def test_episodes_summaries_and_profiles_lose_the_parts_that_are_named_and_no_more(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        (said,) = await pen.say(thread, BOTH)
+        pay = await pen.remember("Earns 65,000 euros", sources=(said,))
+        told = "Is a nurse. Earns 65,000 euros."
+        draft = an_episode(ANN, "Find a loan", sources=(said,)).changed(summary=told)
+        episode = (await pen.write(RecordEpisode(draft, packed(draft.passage_text())))).id
+        await pen.write(SummariseThread(thread, told, 1))
+        body = {"jobs": ["nurse", "for 65,000 euros"], "pay": 65000, "town": "Bonn"}
+        profile = (await pen.write(PatchProfile(new_id(), "Profile", EVERYONE, body))).id
+        before = await pen.scan()
+        end = Span(start=len("Is a nurse."), end=len(told), path="/summary")
+        values = (Span(start=0, end=9, path="/body/jobs/1"), Span(start=0, end=5, path="/body/pay"))
+        words = Redaction(said, (Span(start=len("As a nurse of 42"), end=len(BOTH) - 1),), 1)
+        versions = {record.id: record.version for record in before}
+        parts = [
+            words,
+            *(Redaction(id, (end,), versions[id]) for id in (episode, thread)),
+            Redaction(profile, values, versions[profile]),
+        ]
+
+        async def is_cut() -> None:
+            left = {record.id: record for record in await pen.scan()}
+            assert (left[episode].goal, left[episode].summary) == ("Find a loan", "Is a nurse.")
+            assert left[thread].summary == "Is a nurse."
+            assert left[profile].body == {"jobs": ["nurse"], "town": "Bonn"}
+            assert left[said].content == "As a nurse of 42."
+            assert pay not in left
+
+        receipt = await pen.write(Hide((pay,), tuple(parts)))
+        await is_cut()
+        await pen.write(Undo(receipt.position))
+        assert _as_said(await pen.scan()) == _as_said(before)
+        target = Target(pen.owner, pen.view, Actor("owner", ANN.id), ids=(pay,), redactions=tuple(parts))
+        with pytest.raises(Stale, match="read it again"):
+            await engine.erase(target, pen.tick())
+        versions = {record.id: record.version for record in await pen.scan()}
+        now = tuple(Redaction(one.message, one.spans, versions[one.message]) for one in parts)
+        again = await pen.write(Hide((pay,), now))
+        await engine.erase(Target(pen.owner, pen.view, target.actor, hidden=again.position), pen.tick())
+        await is_cut()
+        for id in (episode, thread, profile):
+            steps = [step.record for step in await engine.history(pen.owner, pen.view, id)]
+            assert not any("65" in repr(one.model_dump()) for one in steps if one is not None)
+        assert (await engine.verify()).faults == ()
