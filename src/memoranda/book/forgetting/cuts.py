@@ -27,6 +27,11 @@ _MOST_LEFT, _LETTERS = 2, 3
 _NOT: Final = frozenset({"not", "nicht", "pas", "non"})
 #: The most words of a label before a colon.
 _LABEL: Final = 4
+#: Verbs that have the owner as their subject without a word for it.
+_FIRST_PERSON: Final = re.compile(
+    r"\b(?:tengo|soy|estoy|vivo|trabajo|gano|pago|peso|mido|debo|nací|hablo|cobro|conduzco|estudio|llevo|uso|somos|tenemos|vivimos|ho|sono|tenho|sou|moro)\b",
+    re.IGNORECASE,
+)
 #: What a summary calls the owner.
 _OF_OWNER: Final = re.compile(r"^(?:they|he|she|él|ella|il|elle|ils|elles)\b", re.IGNORECASE)
 _ITS_OWNER: Final = re.compile(r"([^\W\d_][\w-]+)['’]s\b")
@@ -187,16 +192,22 @@ class _Sentence:
             return False
         for place in range(at, -1, -1):
             words = self._words(place)
+            if place < at and _FIRST_PERSON.search(words):
+                return False
             if self._names_somebody(words):
                 return True
-            if OWN.search(words) or any(
-                found[0].casefold() in self._fact.people for found in PERSON.finditer(words)
+            if (
+                OWN.search(words)
+                or _FIRST_PERSON.search(words)
+                or any(found[0].casefold() in self._fact.people for found in PERSON.finditer(words))
             ):
                 return False
         return False
 
     def _names_somebody(self, words: str) -> bool:
         fact = self._fact
+        if fact.value.is_mine(words):
+            return False
         if OWN.search(words) and not is_about_somebody_else(words, fact.wordings[0], fact.names):
             return False
         if not fact.strangers.isdisjoint(terms_in(words)):

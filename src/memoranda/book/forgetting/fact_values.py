@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from memoranda.book.forgetting.other_people import PEOPLE
+from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE
 from memoranda.model.memories import Memory
 from memoranda.text.number_words import in_words
 from memoranda.text.scripts import folded
@@ -45,7 +45,7 @@ _FAMILIES: Final = tuple(
 )
 _CURRENCY: Final = re.compile(r"[$€£¥]|\b(?:eur|usd|gbp|chf)\b", re.IGNORECASE)
 _MINE: Final = re.compile(
-    r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|mio|mia|meu|minha|mijn)\s+(?:\w+\s+)?$",
+    r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meu|minha|mijn)\s+(?:\w+\s+)?$",
     re.IGNORECASE,
 )
 _UNITS: Final = tuple(
@@ -61,6 +61,7 @@ _UNITS: Final = tuple(
         r"µg|mcg|microgram\w*|mikrogram\w*",
         r"%|percent|prozent|por ciento|pour cent",
         r"years?|yrs?|yo|old|aged?|jahre?n?|alt|alter|años?|edad|ans?|âge",
+        r"m|met(?:re|er|ro)s?|mètres?",
         r"months?|monate?n?|mes(?:es)?|mois|monthly|monatlich\w*|mensual\w*",
         r"weeks?|wochen?|semanas?|semaines?|weekly",
         r"days?|tage?n?|días?|jours?|daily|täglich|diari\w+",
@@ -131,7 +132,7 @@ class Value:
         self._units: list[re.Pattern[str]] = []
         self._said_by: list[str] = []
         said = " ".join(memory.passage_text().replace("_", " ") for memory in memories)
-        self._families = [family for family in _FAMILIES if family.search(said)]
+        self._families = [family for family in (*_FAMILIES, *SAME_PEOPLE) if family.search(said)]
         self._is_state = any(_IS.match(memory.content) for memory in memories)
         self.is_age = False
         for memory in memories:
@@ -217,6 +218,17 @@ class Value:
             best[id(part)] = part.weight
         return sum(best.values())
 
+    @cached_property
+    def _is_number(self) -> bool:
+        """True if nothing but a small number tells the value, so that its unit does beside it."""
+        return not any(one.weight >= 1 for one in self._parts)
+
+    def _has_another_unit(self, after: str) -> bool:
+        """True if what follows a number is a unit of something else: 1,200 metres are no 1,200 euros."""
+        if not self._units:
+            return False
+        return any(unit.match(after) for unit in _UNITS if unit not in self._units)
+
     def has_spelling(self, text: str) -> bool:
         """True if a text has a number of the value in one of its spellings."""
         return self._numbers is not None and self._numbers.search(text) is not None
@@ -235,7 +247,14 @@ class Value:
 
     def relates(self, text: str) -> bool:
         """True if a text says what the value is, or that it is the owner's."""
-        return self.is_said_by(text) or any(_MINE.search(text[:start]) for start, _ in self.places_in(text))
+        return self.is_said_by(text) or self.is_mine(text)
+
+    def is_mine(self, text: str) -> bool:
+        """True if a text has the value behind "my"."""
+        return any(
+            part.weight >= 1 and not _is_person(text[start:end]) and _MINE.search(text[:start]) is not None
+            for (start, end), part in self._found(text)
+        )
 
     def is_said_by(self, text: str) -> bool:
         """True if a text has a word that says what the value is, but for "my"."""
@@ -251,6 +270,8 @@ class Value:
         for part in self._parts:
             if part.spellings is not None:
                 for found in part.spellings.finditer(text):
+                    if self._has_another_unit(text[found.end() : found.end() + 12].lstrip()):
+                        continue
                     near = text[max(found.start() - 12, 0) : found.end() + 24]
                     weak = part.weight < 1 or (part.is_bare_in(found[0]) and not _CURRENCY.search(near))
                     if (
@@ -261,7 +282,7 @@ class Value:
                     ):
                         yield found.span(), part._replace(weight=1.0)
                     else:
-                        told = not weak or self.is_said_by(near)
+                        told = not weak or (self._is_number and self.is_said_by(near))
                         yield found.span(), part._replace(weight=1.0 if told else min(part.weight, 0.5))
         words = [one for one in self._parts if one.forms]
         tokens = list(_TOKEN.finditer(text)) if words else []

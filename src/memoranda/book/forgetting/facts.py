@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.fact_values import Value
-from memoranda.book.forgetting.other_people import OWNER, PEOPLE, SPOUSES, is_about_somebody_else
+from memoranda.book.forgetting.other_people import OWNER, PEOPLE, SAME_PEOPLE, is_about_somebody_else
 from memoranda.model.memories import Memory
 from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.scripts import comparable_text, folded, normalised
@@ -178,8 +178,9 @@ def _strangers(fact: Fact, others: Iterable[Memory]) -> frozenset[int]:
 
 def is_of_somebody_else(text: str, fact: Fact) -> bool:
     """True if a text is about somebody whom the fact does not name: by its subject, or by a word for a relative or friend."""
-    if SPOUSES.search(fact.said):
-        text = SPOUSES.sub("", text)
+    for same in SAME_PEOPLE:
+        if same.search(fact.said.replace("_", " ")):
+            text = same.sub("", text)
     said = (found for found in PERSON.finditer(text) if not _WITH.search(text[: found.start()]))
     if {found[0].casefold() for found in said} - fact.people:
         return True

@@ -28,10 +28,17 @@ OWNER: Final = frozenset(
     "user users user's nutzer nutzers nutzerin benutzer benutzers benutzerin usuario usuaria utilisateur utilisatrice".split()
 )
 #: Words for the same person: who is married to Anna has a wife Anna.
-SPOUSES: Final = re.compile(
-    r"\b(?:wife|husband|spouse|partner(?:in)?|married|marriage|ehe\w*|frau|mann|verheiratet|espos[oa]|marido|mujer|casad[oa]|pareja"
-    r"|femme|mari|époux|épouse|mariée?|compagnon|compagne)\b",
-    re.IGNORECASE,
+SAME_PEOPLE: Final = tuple(
+    re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for words in (
+        r"wife|husband|spouse|partner(?:in)?|married|marriage|ehe\w*|frau|mann|verheiratet|espos[oa]|marido|mujer|casad[oa]|pareja|femme|mari|époux|épouse|mariée?|compagnon|compagne",
+        r"mother|mum|mom|mummy|mommy|mama|mamá|mutter|mutti|madre|mère|maman",
+        r"father|dad|daddy|papa|papá|vater|vati|padre|père",
+        r"sister|schwester|hermana|sœur|soeur|brother|bruder|hermano|frère|siblings?|geschwister",
+        r"daughter|tochter|hija|fille|son|sohn|hijo|fils|child(?:ren)?|kids?|kind(?:er)?|hij[oa]s|enfants?",
+        r"boss|manager|supervisor|chef(?:in)?|vorgesetzte[rn]?|jef[ea]|patronn?e?|responsable",
+        r"dog|puppy|hund|perr[oa]|chien(?:ne)?|cat|kitten|katze|kater|gat[oa]|chatte?|pets?|haustier|mascota",
+    )
 )
 _POSSESSIVE: Final = r"my|our|his|her|their|your|mein\w*|dein\w*|unser\w*|sein\w*|ihr\w*|mi|mis|tu|tus|su|sus|nuestr\w+|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|nos|the user's"
 _PREPOSITION: Final = r"(?:with|like|to|for|from|of|near|by|at|about|than|mit|bei|von|für|zu|wie|con|de|para|por|como|cerca de|avec|chez|pour|comme|à)\s+$"

@@ -34,7 +34,7 @@ _CALL: Final = re.compile(r'\{(?=\s*")(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}
 
 
 def tellings(fact: Fact, record: Record, texts: Mapping[str | None, str] | None = None) -> list[Telling]:
-    """Return the parts of a record, or of some of its texts, to take or to list."""
+    """Return the parts to cut from a record, or from some of its texts."""
     if texts is None and isinstance(record, Memory) and record.data is None:
         return []
     called = f" {_as_words(record.name)}" if isinstance(record, Item) else ""

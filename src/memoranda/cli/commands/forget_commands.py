@@ -213,7 +213,7 @@ def print_plan(printer: Printer, plan: Traces) -> None:
 
 
 def plan_lines(plan: Traces) -> list[str]:
-    """Return the lines of a plan for people; no words stand in it twice."""
+    """Return the lines of a plan for people, without a quotation twice."""
     named = {memory.id for memory in plan.memories}
     lines = [f"forget: {_quoted(memory.content)}" for memory in plan.memories[:2]]
     lines += [f"  and {len(plan.memories) - 2} more"] if len(plan.memories) > 2 else []
