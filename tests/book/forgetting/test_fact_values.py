@@ -103,3 +103,9 @@ def test_every_number_below_a_million_is_written_once_in_each_language() -> None
         ways = list(in_words(number))
         assert len(ways) == 4 and len(set(ways)) >= 3
     assert list(in_words(1_000_000)) == list(in_words(1)) == []
+
+
+def test_a_verb_at_the_beginning_of_a_sentence_is_no_name_of_somebody_else() -> None:
+    said = "Hablo tres idiomas y toco el piano."
+    assert left_of(said, "Habla tres idiomas", repeats=False) == "toco el piano."
+    assert left_of("Contains peanuts.", "Is allergic to peanuts") == ""

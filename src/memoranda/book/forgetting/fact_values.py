@@ -187,7 +187,11 @@ class Value:
     @cached_property
     def _beginnings(self) -> re.Pattern[str] | None:
         """The beginnings of long words that say what the value is: “allergy” says it as “allergic” does."""
-        begins = {word[: max(_SHORTEST, len(word) - 3)] for word in self._said_by if len(word) > _SHORTEST}
+        begins = {
+            word[: max(_SHORTEST, len(word) - 3)] if len(word) > _SHORTEST else word[:-1]
+            for word in self._said_by
+            if len(word) >= _SHORTEST
+        }
         return re.compile(rf"\b(?:{'|'.join(map(re.escape, begins))})") if begins else None
 
     @cached_property

@@ -98,7 +98,9 @@ def _is_named(sentence: str, verb: re.Match[str], words: Words, names: Collectio
     if found is None or not found["name"][0].isupper() or verb[0][0].isupper():
         return False
     name = found["name"].replace("’", "'").removesuffix("'s")
-    is_verb = found.end("name") < len(sentence[: verb.start()].rstrip()) or verb[0].endswith(_VERB_ENDS)
+    # A statement begins with its verb: what follows a name without it is another noun.
+    is_first = verb[0].endswith(_VERB_ENDS) and _is_one(verb[0], words[:1])
+    is_verb = found.end("name") < len(sentence[: verb.start()].rstrip()) or is_first
     is_word = any(is_stop_word(name.casefold(), language) for language in _LANGUAGES)
     return (
         is_verb and not is_word and comparable_text(name) not in {*names, *OWNER} and not _is_one(name, words)
