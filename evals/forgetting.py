@@ -1,4 +1,4 @@
-"""Counts the parts of a book that still contain a forgotten fact: ``[--half dev|held|all] [--engine URL] [--json] [--shown]``.
+"""Counts the parts of a book that still contain a forgotten fact: ``[--set whole|parts] [--half dev|held|all] [--json] [--shown]``.
 
 Each case is a small book: conversations, a memory of the fact, and what was made of them. The memory is forgotten, and then everything
 is read: messages with their native forms, earlier versions, contexts, recall, memories, profile, episodes, summaries and the export.
@@ -23,7 +23,7 @@ if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from evals.forgetting_books import FilledBook, Telling, native_faults, text_of
-from evals.forgetting_set import HALVES, LABELS, has_words, read
+from evals.forgetting_set import EARLIER, HALVES, LABELS, SETS, has_words, read
 from evals.places import new_book
 from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
@@ -71,6 +71,9 @@ class Outcome:
     #: By sort, the entries of ``still_tells``: of the fact, of a neighbour, of neither.
     entries: Mapping[str, int]
     stray: tuple[str, ...]
+    #: Episodes that there were, and those that were lost whole.
+    episodes: int
+    episodes_lost: tuple[str, ...]
     context_before: bool
     context_after: bool
     native_faults: tuple[str, ...]
@@ -82,7 +85,8 @@ async def judge(filled: FilledBook) -> Outcome:
     # A book in use has vectors, which are made in the background; without an embedder this does nothing.
     await filled.book.embed()
     before, asked_before = await filled.records(), await filled.context()
-    receipt = await filled.book.forget(filled.owner, filled.memory, view="owner")
+    earlier = bool(case.get("earlier"))
+    receipt = await filled.book.forget(filled.owner, filled.memory, earlier=earlier, view="owner")
     after, asked_after = await filled.records(), await filled.context()
     read_after = await filled.everything_read()
     left = tuple(one for one in filled.tellings if one.text in read_after)
@@ -95,11 +99,15 @@ async def judge(filled: FilledBook) -> Outcome:
         left=left,
         named=tuple(one for one in left if _is_named(one, entries)),
         keep=len(case["keep"]),
-        damaged=tuple(_lost(case["keep"], before, after)),
+        damaged=tuple(_lost(case["keep"], before, after, everywhere=case["id"].startswith("p"))),
         beside=len(case["beside"]),
-        beside_lost=tuple(_lost(case["beside"], before, after)),
+        beside_lost=tuple(_lost(case["beside"], before, after, everywhere=False)),
         entries=Counter(sorts),
         stray=tuple(str(one.texts) for one, sort in zip(entries, sorts, strict=True) if sort == "neither"),
+        episodes=sum(one.type == "episode" for one in before.values()),
+        episodes_lost=tuple(
+            text_of(one) for id, one in before.items() if one.type == "episode" and id not in after
+        ),
         context_before=_tells(asked_before, case),
         context_after=_tells(asked_after, case),
         native_faults=tuple(native_faults(before, after)),
@@ -157,10 +165,13 @@ def _sort(entry: Named, filled: FilledBook, before: Mapping[UUID, Record]) -> st
     )
 
 
-def _lost(texts: Iterable[str], before: Mapping[UUID, Record], after: Mapping[UUID, Record]) -> Iterator[str]:
-    """Yield each text that a message, memory or profile had and has no more; summaries and episodes are made anew."""
+def _lost(
+    texts: Iterable[str], before: Mapping[UUID, Record], after: Mapping[UUID, Record], *, everywhere: bool
+) -> Iterator[str]:
+    """Yield each text that a message, memory or profile had and has no more; or ``everywhere`` a summary or an episode, too."""
+    types = _STAYING | {"thread", "episode"} if everywhere else _STAYING
     for text in texts:
-        places = [id for id, record in before.items() if record.type in _STAYING and text in text_of(record)]
+        places = [id for id, record in before.items() if record.type in types and text in text_of(record)]
         if any(id not in after or text not in text_of(after[id]) for id in places):
             yield text
 
@@ -206,6 +217,11 @@ def report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "languages": {
             name: {label: _told(label, [one for one in outcomes if one.language == name]) for label in LABELS}
             for name in sorted({one.language for one in outcomes})
+        },
+        EARLIER: _told(EARLIER, outcomes),
+        "episodes": {
+            "there": sum(one.episodes for one in outcomes),
+            "lost": _total(outcomes, "episodes_lost"),
         },
         "keep": {"texts": sum(one.keep for one in outcomes), "damaged": _total(outcomes, "damaged")},
         "beside": {"texts": sum(one.beside for one in outcomes), "lost": _total(outcomes, "beside_lost")},
@@ -253,6 +269,9 @@ def _table(figures: Mapping[str, Any]) -> Iterator[str]:
             f"{label}: {row['left']} of {row['told']} still told {row['left_in']}, "
             f"{row['named']} of these named ({row['named_percent']} %)"
         )
+    if figures[EARLIER]["told"]:
+        yield f"earlier values: {figures[EARLIER]['left']} of {figures[EARLIER]['told']} still told {figures[EARLIER]['left_in']}"
+    yield f"episodes lost whole: {figures['episodes']['lost']} of {figures['episodes']['there']}"
     yield f"neighbours damaged: {figures['keep']['damaged']} of {figures['keep']['texts']}"
     yield f"lost from the same sentence: {figures['beside']['lost']} of {figures['beside']['texts']}"
     yield f"entries of still_tells: {figures['still_tells']}"
@@ -263,9 +282,9 @@ def _table(figures: Mapping[str, Any]) -> Iterator[str]:
 def _shown(outcome: Outcome) -> Iterator[str]:
     for one in outcome.left:
         named = "named" if one in outcome.named else "NOT named"
-        if one.label == "letter" or one not in outcome.named:
+        if one.label != "paraphrase" or one not in outcome.named:
             yield f"{outcome.id} {one.label} in {one.place}, {named}: {one.text}"
-    for name in ("damaged", "beside_lost", "stray", "native_faults"):
+    for name in ("damaged", "beside_lost", "episodes_lost", "stray", "native_faults"):
         yield from (f"{outcome.id} {name}: {text}" for text in getattr(outcome, name))
     if outcome.context_after:
         yield f"{outcome.id} the context still has its words"
@@ -273,6 +292,7 @@ def _shown(outcome: Outcome) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--set", choices=tuple(SETS), default="whole", help="the set of cases")
     parser.add_argument("--half", choices=(*HALVES, "all"), default="dev")
     parser.add_argument("--engine", default="", help="the address of a database; without it, a file")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
@@ -280,7 +300,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--shown", action="store_true", help="name each telling and neighbour that went wrong"
     )
     given = parser.parse_args(arguments)
-    outcomes = asyncio.run(measure(read(given.half), given.engine))
+    outcomes = asyncio.run(measure(read(given.half, given.set), given.engine))
     figures = report(outcomes)
     if given.json:
         print(json.dumps(figures, indent=2))

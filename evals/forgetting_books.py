@@ -65,6 +65,9 @@ class FilledBook:
             self.said |= {(thread, place): id for place, id in enumerate(ids, 1)}
         for thread, place, message in messages(self.case):
             self._tells("message", message, self.said[thread, place])
+        for earlier in self.case.get("earlier", ()):
+            # The fact has its key and takes its place.
+            self._tells("memory", earlier, await self._remember(earlier, earlier["sources"], new_id()))
         await self._remember(self.case["fact"], self.case["sources"], self.memory)
         for other in self.case["other_memories"]:
             self._tells("memory", other, await self._remember(other, other["sources"], new_id()))

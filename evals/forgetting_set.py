@@ -5,6 +5,9 @@ of ``messages``, ``sources`` (where the user says it, with the quote; threads an
 and an ``episode`` of a thread, ``other_memories`` and ``profile`` lists. Each text has ``tells``, the parts that tell the fact:
 ``letter``, where the part is the quote of a source or has all the words; ``paraphrase``, where it tells the fact otherwise.
 ``keep`` are texts in other sentences that must stay; ``beside`` are neighbours in a sentence that has to go.
+
+The set ``parts`` has two facts in a sentence, lists, parts of words, spellings of numbers, people with the same value, and earlier
+values: there ``keep`` stands in the same sentence too, and ``earlier`` are statements of the same key, told with the label ``earlier``.
 """
 
 from __future__ import annotations
@@ -18,17 +21,22 @@ from typing import Any, Final
 
 HALVES: Final = ("dev", "held")
 LABELS: Final = ("letter", "paraphrase")
+#: The sets, by the beginnings of their files' names, and the label that only one of them has.
+SETS: Final = {"whole": "forgetting", "parts": "forgetting_parts"}
+EARLIER: Final = "earlier"
 #: Where a fact is told.
 PLACES: Final = ("message", "summary", "episode", "memory", "profile")
-_SETS: Final = Path(__file__).parent / "sets"
+_FOLDER: Final = Path(__file__).parent / "sets"
 _WORD: Final = re.compile(r"\w+")
 
 
-def read(half: str) -> list[dict[str, Any]]:
-    """Return the cases of one half, or of both halves for ``all``."""
+def read(half: str, set: str = "whole") -> list[dict[str, Any]]:
+    """Return the cases of one half of a set, or of both halves for ``all``."""
     halves = HALVES if half == "all" else (half,)
     lines = [
-        line for one in halves for line in (_SETS / f"forgetting_{one}.jsonl").read_text("utf-8").splitlines()
+        line
+        for one in halves
+        for line in (_FOLDER / f"{SETS[set]}_{one}.jsonl").read_text("utf-8").splitlines()
     ]
     return [json.loads(line) for line in lines if line.strip()]
 

@@ -98,8 +98,12 @@ class _Trial:
             memory = Memory(
                 id=new_id(), owner=_ANA, content="Has a zqcanary", sources=ids[:1], quotes=quote, observed_at=utc_now()
             )  # fmt: skip
+            # It quotes the same sentences for another fact, and stays without the quote.
+            whole = (Cited(message=ids[0], quote=said[0]),)
+            tea = memory.changed(id=new_id(), content="Likes tea", quotes=whole)
             changes: list[Change] = [
                 Remember(memory, audience=EVERYONE),
+                Remember(tea, audience=EVERYONE),
                 SummariseThread(thread.id, "Has a zqcanary.", 2),
             ]
             await book.door.write(_ANA, WHOLE, _ACTOR, changes, request=None)
@@ -192,7 +196,7 @@ class _Trial:
         if sorted(texts) not in ([left] if began else [whole, left]):
             raise Judged(f"{way}: messages read {texts}")
         done = sorted(texts) == left
-        if done != (told == 0) or (done and len(records) != 4) or (not done and len(records) != 5):
+        if done != (told == 0) or (done and len(records) != 5) or (not done and len(records) != 6):
             raise Judged(f"{way}: {told} words are told by {len(records)} records")
         if began:
             entries = await book.ledger(_ANA, view="owner", limit=1000)
@@ -211,7 +215,11 @@ class _Trial:
             connection.close()
 
     async def _check_gone(self, book: Book) -> None:
-        shown = " ".join(one.model_dump_json() for one in await _records(book))
+        records = await _records(book)
+        shown = " ".join(one.model_dump_json() for one in records)
+        tea = [one.quotes for one in records if one.type is RecordType.MEMORY and one.content == "Likes tea"]
+        if [[(one.message, one.quote) for one in quotes] for quotes in tea] != [[(self.messages[0], "")]]:
+            raise Judged(f"the memory of the other fact has the quotes {tea}")
         if "zqcanary" in shown or "The neighbour stays." not in shown:
             raise Judged(f"after all the book reads {shown:.500}")
 

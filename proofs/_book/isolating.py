@@ -23,6 +23,7 @@ from memoranda.storage.decide import (
     state,
     thread_changes,
     undo,
+    wide_erasures,
 )
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_cases import history
@@ -63,8 +64,8 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (erasure_plan.plan_erasure, " or not record.audience.readable_by(view)", ""),
     (erasure_plan._redact, " or not record.audience.readable_by(view)", ""),
     (erasure_plan._redact, "_check_own(record, view)", "pass"),
-    (erasure_plan.plan_whole_erasure, "not view.whole", "False"),
-    (erasure_plan._unname, "record.opens == owner", "True"),
+    (wide_erasures.plan_whole_erasure, "not view.whole", "False"),
+    (wide_erasures._unname, "record.opens == owner", "True"),
     (erasure_plan._check_own, "view.agent is None or writer != view.agent", "False"),
     (history._step, " if seen.audience.readable_by(view) else None", ""),
     (state.operation_of, "owner_digest_parts(owner), ", ""),
@@ -155,16 +156,16 @@ COVERED: dict[str, Covered] = {
     ),
     "shelf: audience = ?": Covered("agent and groups tell the kind", "shelf: agent = ?"),
     "other_holders: o.tenant = mine.tenant": Covered(
-        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.wide_erasures._unname: record.opens == owner"
     ),
     "other_holders: s.owner = o.no": Covered(
-        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.wide_erasures._unname: record.opens == owner"
     ),
     "other_holders: r.shelf = s.no": Covered(
-        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.wide_erasures._unname: record.opens == owner"
     ),
     "other_holders: mine.no = ?": Covered(
-        _RENAMED, "storage.decide.erasure_plan._unname: record.opens == owner"
+        _RENAMED, "storage.decide.wide_erasures._unname: record.opens == owner"
     ),
     "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
     "model.records.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
@@ -252,7 +253,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
         *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),
         *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs"),
         *("spent_of_owner", "delete_spent"),
-        *("storage.decide.erasure_plan.plan_whole", "storage.decide.erasure_plan._unname", "storage.decide.state.refuse_old_era"),
+        *("storage.decide.wide_erasures.plan_whole", "storage.decide.wide_erasures._unname", "storage.decide.state.refuse_old_era"),
     ),
     works.forget: (
         *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "buried"),

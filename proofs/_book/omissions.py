@@ -41,7 +41,7 @@ async def _not_at_all(file: SqliteFile) -> bool:
 
 
 OMISSIONS: dict[str, Omission] = {
-    "what rests on it": _skipping(erasure_plan._spread, "while wave:", "while False:"),
+    "what rests on it": _skipping(erasure_plan.spread, "while wave:", "while False:"),
     "its versions": _never("delete_versions"),
     "its terms": _never("delete_terms"),
     "its use": _never("delete_uses"),

@@ -256,13 +256,19 @@ class Person:
             id=new_id(), owner=self.owner, content="It was said, and it was known.", sources=(said[0], self.standing),
             quotes=tuple(Cited(message=said[0], quote=quote) for quote in (words, drafts[0]["content"][:start].strip())), observed_at=self.clock(),
         )  # fmt: skip
-        changes = [c.Remember(one, audience=Audience.of_agent(self.agent)) for one in (quoting, bare, both)]
+        # It comes from the other words of the sentence that it quotes, and stays.
+        beside = quoting.changed(
+            id=new_id(), content=drafts[0]["content"][:start].strip(),
+            quotes=(Cited(message=said[0], quote=drafts[0]["content"][: start + 20]),),
+        )  # fmt: skip
+        told_by = (quoting, bare, both, beside)
+        changes = [c.Remember(one, audience=Audience.of_agent(self.agent)) for one in told_by]
         profile = {"items": [words, "The rest stays."]}
         patch = c.PatchProfile(new_id(), "Words", Audience.of_agent(self.agent), profile, sources=(said[0],))
         summed = SummariseThread(thread, self.text("words summary", 900), len(said))
         await self.book.door.write(self.owner, WHOLE, Actor("owner"), [*changes, patch, summed], request=None)
         part.derived += [quoting.id, bare.id]
-        part.kept.append(both.id)
+        part.kept += [both.id, beside.id]
         told = await self.book.episodes.record(
             self.owner, goal=self.text("words goal", 300), outcome="succeeded", sources=[said[0], self.standing],
             agent=self.agent, groups=[self.group],

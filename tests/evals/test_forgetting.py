@@ -110,7 +110,7 @@ async def test_figures_count_every_telling_of_the_set():
 def test_the_script_prints_figures_without_any_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(forgetting, "read", lambda half: [CASE] if half == "dev" else [])
+    monkeypatch.setattr(forgetting, "read", lambda half, of: [CASE] if (half, of) == ("dev", "whole") else [])
     assert main(["--half", "dev", "--json"]) == 0
     printed = capsys.readouterr().out
     assert json.loads(printed)["facts"] == 1 and "Brendan" not in printed

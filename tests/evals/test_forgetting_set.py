@@ -148,3 +148,12 @@ def test_the_page_says_how_many_tellings_of_each_label_and_facts_of_each_languag
         ]
         assert f"| `{half}` | {' | '.join(map(str, numbers))} |" in page
     assert set(counts(CASES)["kinds"].values()) == {6}
+
+
+def test_the_set_of_parts_has_each_label_in_its_text_and_earlier_values_of_the_same_key():
+    cases = read("dev", "parts")
+    assert len({case["id"] for case in cases}) == len(cases) == 40
+    for case in cases:
+        assert set(case) - {"summary", "episode", "earlier"} == _FIELDS
+        assert all(tell["text"] in text for _, tell, text in tellings(case))
+        assert all(one["key"] == case["fact"]["key"] for one in case.get("earlier", ()))

@@ -26,9 +26,8 @@ def taken(hidden: Hidden) -> str:
     left = len(traces.still_tells) - len(still) + traces.more
     if still:
         more = f", and {left} more" if left else ""
-        lines.append(f"These may still tell of it in other words, and stay: {', '.join(still)}{more}.")
-    else:
-        lines.append("Nothing else was found that tells of it.")
+        lines.append(f"These stay: {', '.join(still)}{more}.")
+    lines.append("Other wordings were not searched for.")
     return " ".join(lines)
 
 

@@ -36,11 +36,13 @@ class Cited(Value):
 
     message: UUID
     quote: Text = Field(default="", max_length=QUOTE_LENGTH)
+    #: The day of the message, where the words quoted from it were taken out of it.
+    forgotten: date | None = None
 
 
 def quotes_of(cited: Iterable[Cited], sources: Collection[UUID]) -> tuple[Cited, ...]:
     """Return the quotes from these sources, each once, up to the number that is kept."""
-    quoted = (one for one in cited if one.quote and one.message in sources)
+    quoted = (one for one in cited if (one.quote or one.forgotten) and one.message in sources)
     return tuple({(one.message, one.quote): one for one in quoted}.values())[:MOST_QUOTES]
 
 

@@ -321,6 +321,8 @@ class Episode(Record):
     #: An episode has a goal or a summary, or both.
     goal: Text = ""
     summary: Text = ""
+    #: The parts that were taken out of its texts, as places in what was recorded.
+    removed: tuple[Span, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     #: Tool calls that were more than an episode keeps.
     calls_omitted: int = Field(default=0, ge=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 from uuid import UUID
 
@@ -188,6 +188,32 @@ class ProfileDocument(Record):
                 "past": (),
             }
         )
+
+    def without_places(self, pointers: Collection[str]) -> ProfileDocument | None:
+        """Return this document without the values and items of lists at these JSON pointers, or None if nothing is left."""
+        body, grounds = dict(self.body), dict(self.grounds)
+        for name, value in self.body.items():
+            at = f"/body/{name.replace('~', '~0').replace('/', '~1')}"
+            if at in pointers or not isinstance(value, list):
+                left: list[int] = [] if at in pointers else [0]
+            else:
+                left = [place for place in range(len(value)) if f"{at}/{place}" not in pointers]
+            if not left and (value or at in pointers):
+                del body[name]
+                grounds.pop(name, None)
+            elif isinstance(value, list) and len(left) < len(value):
+                body[name] = [value[place] for place in left]
+                entries = tuple(self.grounds_of(name)[place] for place in left)
+                grounds[name] = entries
+                if not any(entries):
+                    del grounds[name]
+        if not body:
+            return None
+        pinned = tuple(name for name in self.pinned if name in body)
+        standing = set(all_of(grounds))
+        unlisted = tuple(group for group in self.unlisted if group.id in standing)
+        changed = {"body": body, "grounds": grounds, "pinned": pinned, "unlisted": unlisted}
+        return self.model_copy(update=changed)
 
 
 class Schema(Record):

@@ -132,7 +132,8 @@ class Source:
     quote: str
     #: The sources of this source.
     sources: tuple[Source, ...] = ()
-    #: True if it is not in the book any more: it was removed by age, or not imported. The quote is the one the record kept.
+    #: True if it is not in the book any more: it was removed by age, or not imported, and the quote is the one the record kept;
+    #: or the words quoted from it were forgotten, and the quote is empty.
     gone: bool = False
 
 

@@ -47,11 +47,15 @@ class Erasures:
     redactions: tuple[Redaction, ...] = ()
 
 
-#: Why a part of a record tells a fact. The first two are taken; the others are listed, and taken when they are named.
+#: Why a part of a record tells a fact. Those of ``TAKEN`` are taken; the others are listed, and taken when they are named.
 QUOTE: Final = "a source's quote"
 SENTENCE: Final = "a sentence with all words of it"
+#: Where the assistant or a tool repeats it, in a table, a list or a call.
+VALUE: Final = "its value"
 ONE_WORD: Final = "its only word"
 SOMEBODY_ELSE: Final = "all its words, of somebody else"
+#: The reasons for which a part is taken without being asked for.
+TAKEN: Final = frozenset({QUOTE, SENTENCE, VALUE})
 #: Of an item: it goes whole if this is named.
 ITS_NAME: Final = "its namespace and name"
 
@@ -81,7 +85,7 @@ class Telling:
     @property
     def to_the_letter(self) -> bool:
         """True if forgetting the fact takes this part without being asked for it."""
-        return self.why in (QUOTE, SENTENCE)
+        return self.why in TAKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,8 @@ class Traces:
     spans: tuple[Telling, ...] = ()
     #: Parts that are taken only if the call names them.
     listed: tuple[Telling, ...] = ()
+    #: The episodes and threads that were looked through, with their versions: they lose no other parts.
+    looked: Mapping[UUID, int] = field(default_factory=dict)
     #: The records that go, with what rests on them alone, as far as the view may see them.
     goes: tuple[Trace, ...] = ()
     #: The records that stay without a part: profiles without items, threads without their summary or title.
@@ -137,6 +143,8 @@ class Traces:
             # Places in an earlier value of an item are those of what was stored.
             version = one.version if one.at is None else None
             parts.setdefault((one.message, version, one.at), []).append(one.span)
+        for id, version in self.looked.items():
+            parts.setdefault((id, version, None), [])
         return tuple(Redaction(id, united(spans), version, at) for (id, version, at), spans in parts.items())
 
     def __repr__(self) -> str:
@@ -148,24 +156,31 @@ class Traces:
 
 
 def strings_of(native: Any, pointer: str = "", *, kept: Collection[str] = _KEPT) -> Iterator[tuple[str, str]]:
-    """Yield each string in JSON with its JSON pointer, without the fields of a native form that a program needs as they are."""
+    """Yield each string and number in JSON with its JSON pointer, without the fields that a program needs as they are."""
     if isinstance(native, str):
         yield pointer, native
+    elif isinstance(native, (int, float)) and not isinstance(native, bool):
+        yield pointer, str(native)
     elif isinstance(native, dict):
         for name, inner in native.items():
             if name not in kept or not isinstance(inner, str):
-                yield from strings_of(inner, f"{pointer}/{_escaped(name)}", kept=kept)
+                yield from strings_of(inner, f"{pointer}/{escaped(name)}", kept=kept)
     elif isinstance(native, list):
         for place, inner in enumerate(native):
             yield from strings_of(inner, f"{pointer}/{place}", kept=kept)
 
 
 def with_strings(native: Any, texts: Mapping[str, str | None], pointer: str = "") -> Any:
-    """Return JSON with other texts in place of the strings at these JSON pointers; those with None are left out."""
+    """Return JSON with other texts in place of the strings at these JSON pointers; those with None are left out.
+
+    A number that loses its text becomes null.
+    """
     if isinstance(native, str):
         return texts.get(pointer, native)
+    if isinstance(native, (int, float)) and not isinstance(native, bool):
+        return native if texts.get(pointer, str(native)) else None
     if isinstance(native, dict):
-        fields = ((name, inner, f"{pointer}/{_escaped(name)}") for name, inner in native.items())
+        fields = ((name, inner, f"{pointer}/{escaped(name)}") for name, inner in native.items())
         return {
             name: with_strings(inner, texts, place)
             for name, inner, place in fields
@@ -205,7 +220,8 @@ def _is_listed(data: Any, pointer: str) -> bool:
     return isinstance(data, list)
 
 
-def _escaped(name: str) -> str:
+def escaped(name: str) -> str:
+    """Return a name as a part of a JSON pointer."""
     return name.replace("~", "~0").replace("/", "~1")
 
 

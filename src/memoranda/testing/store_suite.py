@@ -21,6 +21,7 @@ from memoranda.testing.conformance.others import OtherSuite
 from memoranda.testing.conformance.provenance.external_ids import ExternalIdSuite
 from memoranda.testing.conformance.provenance.redacted_documents import RedactedDocumentsSuite
 from memoranda.testing.conformance.provenance.source_episodes import SourceEpisodeSuite
+from memoranda.testing.conformance.provenance.two_facts import TwoFactsSuite
 from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
 from memoranda.testing.conformance.redaction import RedactionSuite
 from memoranda.testing.conformance.shelves import MarkSuite, NarrowingSuite, ShelfSuite
@@ -65,6 +66,7 @@ class StoreSuite(
     ExpirySuite,
     RedactionSuite,
     RedactedDocumentsSuite,
+    TwoFactsSuite,
     VisibilitySuite,
     KeepingSuite,
     MovingSuite,

@@ -48,9 +48,12 @@ def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) 
     Of a long text it shows what the other record quotes of it.
     """
     quotes = citing.quotes if isinstance(citing, Memory) else ()
-    cited = next((one.quote for one in quotes if one.message == record.id), "")
-    shown = quote(_text(record), around=cited)
-    return Source(record.id, record.type, ", ".join(_by(record)), _at(record), shown, sources)
+    own = [one.quote for one in quotes if one.message == record.id]
+    cited = next(filter(None, own), "")
+    # What it quoted was forgotten: the rest of the message is no source of it.
+    gone = bool(own) and not cited
+    shown = "" if gone else quote(_text(record), around=cited)
+    return Source(record.id, record.type, ", ".join(_by(record)), _at(record), shown, sources, gone)
 
 
 def _by(record: Record) -> list[str]:

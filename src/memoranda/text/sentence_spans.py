@@ -31,6 +31,13 @@ _JOIN: Final = re.compile(
     rf"(?={_SUBJECT})",
     re.IGNORECASE,
 )
+#: What joins the parts of a sentence and the items of a list, which cannot all stand alone.
+_PARTS: Final = re.compile(
+    r"\s*;\s*|,\s+(?:(?:and|but|und|aber|sowie|y|e|pero|et|mais|puis|ma|mas|en|maar)\s+)?|\s+(?:and|but|und|aber|y|e|pero|et|mais|ma|mas|because|weil|porque|parce que)\s+"
+    r"|\s+[–—-]\s+|:\s+(?!\W)",
+    re.IGNORECASE,
+)
+_CELL: Final = re.compile(r"[^|\n]*[^|\s][^|\n]*")
 _JOINING: Final = re.compile(
     r"[,;–—-]|\b(?:and|but|so|or|und|aber|oder|denn|y|e|pero|et|mais|ou)\b", re.IGNORECASE
 )
@@ -74,6 +81,22 @@ def wrapped_places(text: str, places: list[Place]) -> Iterator[Place]:
             yield start, end
 
 
+def is_row(line: str) -> bool:
+    """True if a line is a row of a table."""
+    return line.lstrip().startswith("|") and line.count("|") > 2
+
+
+def cell_places(text: str, row: Place) -> list[Place]:
+    """Return the places of the cells of a table's row, without the white space around them."""
+    return [_trimmed(text, cell.start(), cell.end()) for cell in _CELL.finditer(text, *row)]
+
+
+def part_places(text: str, sentence: Place) -> list[Place]:
+    """Return the places of the parts of a sentence between commas, conjunctions and the like, each up to where the next begins."""
+    joins = [join.end() for join in _PARTS.finditer(text, *sentence) if join.start() > sentence[0]]
+    return list(pairwise([sentence[0], *(end for end in joins if end < sentence[1]), sentence[1]]))
+
+
 def clause_places(text: str, sentence: Place) -> list[Place]:
     """Return the places of the parts of a sentence that can stand alone, each up to where the next one begins."""
     start, end = sentence
@@ -86,14 +109,13 @@ def clause_places(text: str, sentence: Place) -> list[Place]:
     return list(pairwise([*begins, end]))
 
 
-def cut_clauses(text: str, sentence: Place, first: Place, last: Place) -> Place:
-    """Return the part to cut so that a sentence loses its clauses from ``first`` to ``last``, and no others."""
+def cut_parts(text: str, sentence: Place, first: Place, last: Place) -> Place:
+    """Return the place to cut so that a sentence loses its parts from ``first`` to ``last``, and no others."""
     if last[1] < sentence[1]:
         # The next clause begins where the last one ends, so the word that joined the two goes, too.
         return (first[0], last[1])
-    before = text[sentence[0] : first[0]]
-    joins = list(_JOIN.finditer(text, sentence[0], sentence[1]))
-    start = next((join.start() for join in joins if join.end() == first[0]), sentence[0] + len(before))
+    joins = [join for by in (_PARTS, _JOIN) for join in by.finditer(text, *sentence)]
+    start = next((join.start() for join in joins if join.end() == first[0]), first[0])
     closing = len(text[: last[1]]) - len(text[: last[1]].rstrip(".!?…。！？\"'”’»)]"))
     return (start, last[1] - closing)
 

@@ -121,13 +121,11 @@ async def test_fields_that_a_native_form_keeps_are_words_in_a_document(book: Boo
     assert (await read(book, note)).data == {"status": "new"}
 
 
-async def test_what_may_still_tell_of_it_in_data_is_named(book: Book) -> None:
-    await remembered(book, "A contact", data={"town": "Lisboa", "floor": 34, "more": {"n": [7]}})
-    await remembered(book, "Drinks tea", applies_when="in Lisbon")
-    home = await remembered(book, "Lives in Lisbon on floor 34")
-    found = await book.find_traces("ana", home, view="owner")
-    assert {"Lisboa", "floor: 34", "in Lisbon"} <= {trace.text for trace in found.still_tells}
-    assert found.spans == ()
+async def test_a_number_leaves_data_with_its_field_if_the_field_says_what_it_is(book: Book) -> None:
+    note = await remembered(book, "A form", data={"age": 42, "bus": 42, "ages": [7, 42], "more": {"age": 7}})
+    age = await remembered(book, "Is 42 years old", key="age")
+    await book.forget("ana", age, view="owner")
+    assert (await read(book, note)).data == {"bus": 42, "ages": [7], "more": {"age": 7}}
 
 
 async def test_a_document_about_somebody_else_is_listed_and_taken_once_it_is_named(book: Book) -> None:

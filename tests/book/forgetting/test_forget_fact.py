@@ -201,7 +201,8 @@ async def test_memories_and_episodes_with_a_sentence_that_tells_it_go_and_others
     await book.forget("ana", home, view="owner")
     assert await told(book) == {"Sister Mia lives in Lisbon", "Lived in Lisbon before Porto"}
     episodes = await book.list("ana", types="episode", view="owner")
-    assert [record.summary for record in episodes.records] == ["Bought tea."]  # type: ignore[attr-defined]
+    left = [record.summary for record in episodes.records]  # type: ignore[attr-defined]
+    assert sorted(left) == ["Bought tea.", "Rented a flat."]
 
 
 async def test_a_part_of_a_message_is_taken_out_by_its_place(book: Book) -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Unpack
 from uuid import UUID
 
-from memoranda.book.forgetting.tellings import fact_of, tellings
+from memoranda.book.forgetting.facts import fact_of
+from memoranda.book.forgetting.tellings import tellings
+from memoranda.book.forgetting.verbs import Extent
 from memoranda.book.input import Who, as_actor, as_owner, as_view
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import Services
@@ -79,7 +81,7 @@ class Hiding:
         request = ["hide", sorted(map(str, wanted)), None if since is None else since.receipt.position, hours]
         for left in reversed(range(_TRIES)):
             if since is None:
-                found, target = await self._planned(party, view, wanted, "fact", (), who)
+                found, target = await self._planned(party, view, wanted, Extent())
             else:
                 found = await self._told_since(party, view, since)
                 if not found.spans:

@@ -10,7 +10,7 @@ from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import terms_in
 from memoranda.text.terms import is_stop_word
 
-_PEOPLE: Final = (
+PEOPLE: Final = (
     "sister|brother|sibling|mother|father|mom|mum|mama|mommy|dad|daddy|papa|parents?|grand(?:mother|father|ma|pa|parents?)|granny|grandpa"
     "|son|daughter|kids?|child(?:ren)?|baby|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[ée]e?|ex|aunt|uncle|cousin|niece|nephew"
     "|friends?|buddy|neighbou?rs?|colleagues?|coworkers?|boss|manager|roommate|flatmate|landlord|landlady|teacher|doctor|family|in-laws?"
@@ -23,17 +23,34 @@ _PEOPLE: Final = (
     "|sœur|soeur|frère|mère|père|maman|grand-mère|grand-père|fils|fille|enfants?|femme|mari|copain|copine|compagnon|compagne|oncle"
     "|nièce|neveu|amie?s?|voisine?|collègue|patronne?|famille"
 )
+#: What formed statements call the owner.
+OWNER: Final = frozenset(
+    "user users user's nutzer nutzers nutzerin benutzer benutzers benutzerin usuario usuaria utilisateur utilisatrice".split()
+)
+#: Words for the same person: who is married to Anna has a wife Anna.
+SAME_PEOPLE: Final = tuple(
+    re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for words in (
+        r"wife|husband|spouse|partner(?:in)?|married|marriage|ehe\w*|frau|mann|verheiratet|espos[oa]|marido|mujer|casad[oa]|pareja|femme|mari|époux|épouse|mariée?|compagnon|compagne",
+        r"mother|mum|mom|mummy|mommy|mama|mamá|mutter|mutti|madre|mère|maman",
+        r"father|dad|daddy|papa|papá|vater|vati|padre|père",
+        r"sister|schwester|hermana|sœur|soeur|brother|bruder|hermano|frère|siblings?|geschwister",
+        r"daughter|tochter|hija|fille|son|sohn|hijo|fils|child(?:ren)?|kids?|kind(?:er)?|hij[oa]s|enfants?",
+        r"boss|manager|supervisor|chef(?:in)?|vorgesetzte[rn]?|jef[ea]|patronn?e?|responsable",
+        r"dog|puppy|hund|perr[oa]|chien(?:ne)?|cat|kitten|katze|kater|gat[oa]|chatte?|pets?|haustier|mascota",
+    )
+)
 _POSSESSIVE: Final = r"my|our|his|her|their|your|mein\w*|dein\w*|unser\w*|sein\w*|ihr\w*|mi|mis|tu|tus|su|sus|nuestr\w+|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|nos|the user's"
 _PREPOSITION: Final = r"(?:with|like|to|for|from|of|near|by|at|about|than|mit|bei|von|für|zu|wie|con|de|para|por|como|cerca de|avec|chez|pour|comme|à)\s+$"
 #: Who a clause is about: the owner or the one who is spoken to, or somebody else.
 _SUBJECT: Final = re.compile(
     rf"\b(?P<own>i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|du|yo|nosotros|nosotras|tú|je|j['’]|nous|tu|vous)\b"
-    rf"|(?P<kin>\b(?:{_POSSESSIVE})\s+(?:\w+\s+){{0,2}}?(?P<who>{_PEOPLE})\b(?P<of>['’]s)?)"
+    rf"|(?P<kin>\b(?:{_POSSESSIVE})\s+(?:\w+\s+){{0,2}}?(?P<who>{PEOPLE})\b(?P<of>['’]s)?)"
     rf"|\b(?P<they>he|she|they|he['’]s|she['’]s|er|él|ella|ellos|ellas|il|elle|ils|elles)\b",
     re.IGNORECASE,
 )
 #: Words for the owner that are no subject.
-_OWN: Final = re.compile(
+OWN: Final = re.compile(
     r"\b(?:i|me|we|us|you|yours?elf|myself|the user|ich|mich|mir|wir|uns|du|dich|dir|yo|mí|me|conmigo|te|ti|je|moi|toi|nous|vous)\b",
     re.IGNORECASE,
 )
@@ -57,9 +74,9 @@ def is_about_somebody_else(sentence: str, words: Words, names: Collection[str]) 
             return False
         if subject["kin"]:
             return subject["who"].casefold() not in known and not _is_one(subject["who"], words)
-        return not any(re.fullmatch(_PEOPLE, word) for word in known)
+        return not any(re.fullmatch(PEOPLE, word) for word in known)
     if any(found["kin"] and found["who"].casefold() not in known for found in _SUBJECT.finditer(sentence)):
-        return _OWN.search(sentence) is None
+        return OWN.search(sentence) is None
     return _is_named(sentence, said[0], words, names)
 
 
@@ -78,13 +95,15 @@ def _is_named(sentence: str, verb: re.Match[str], words: Words, names: Collectio
     """True if a name stands right before the first of the words, as in “Tom lives in Boston”."""
     wanted = _NAMED.format(verb=r"\Z")
     found = re.search(wanted, sentence[: verb.start()])
-    if found is None or not found["name"][0].isupper():
+    if found is None or not found["name"][0].isupper() or verb[0][0].isupper():
         return False
     name = found["name"].replace("’", "'").removesuffix("'s")
-    is_verb = found.end("name") < len(sentence[: verb.start()].rstrip()) or verb[0].endswith(_VERB_ENDS)
+    # A statement begins with its verb: what follows a name without it is another noun.
+    is_first = verb[0].endswith(_VERB_ENDS) and _is_one(verb[0], words[:1])
+    is_verb = found.end("name") < len(sentence[: verb.start()].rstrip()) or is_first
     is_word = any(is_stop_word(name.casefold(), language) for language in _LANGUAGES)
     return (
-        is_verb and not is_word and comparable_text(name) not in {*names, "user"} and not _is_one(name, words)
+        is_verb and not is_word and comparable_text(name) not in {*names, *OWNER} and not _is_one(name, words)
     )
 
 

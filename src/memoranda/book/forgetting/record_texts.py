@@ -4,52 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
-from uuid import UUID
 
-from memoranda.model.data.items import Item, named_parts
+from memoranda.book.forgetting.cuts import tells_value
+from memoranda.book.forgetting.facts import Fact
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Episode, Overflow, Thread
+from memoranda.model.messages import Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record
-from memoranda.model.redactions import strings_of
-from memoranda.storage.decide.redaction import texts_of as cuttable
-from memoranda.text.sentence_spans import sentence_places
-
-
-def sentences_of(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentence_places(text)]
-
-
-def texts_of(record: Record) -> Iterator[str]:
-    """Yield the texts of a record that no reader sees as a message: sentences, values, and strings in data."""
-    if isinstance(record, Memory):
-        yield from (record.content, record.applies_when, *record.tags)
-        for text in cuttable(record).values():
-            yield from sentences_of(text)
-        yield from _numbers_in(record.data)
-    elif isinstance(record, Item):
-        yield " / ".join((*record.namespace, record.name))
-        for text in cuttable(record).values():
-            yield from sentences_of(text)
-        yield from _numbers_in(record.value)
-    elif isinstance(record, ProfileDocument):
-        for name, value in record.body.items():
-            for item in value if isinstance(value, list) else [value]:
-                yield f"{name}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}"
-    elif isinstance(record, Thread):
-        task, prepared = record.task_summary, record.prepared
-        yield from (record.title, *sentences_of(record.summary))
-        if task is not None:
-            yield from (*sentences_of(task.summary), *task.main_points, *task.takeaways)
-        if prepared is not None:
-            yield from (prepared.goal, *sentences_of(prepared.summary))
-        yield from _said_in([record.state, record.result])
-    elif isinstance(record, Episode):
-        yield from (record.goal, *sentences_of(record.summary), *record.tags)
-        yield from _said_in([call.model_dump(mode="json") for call in record.tool_calls])
-    elif isinstance(record, Overflow):
-        yield from _said_in([one.call.model_dump(mode="json") for one in record.calls])
+from memoranda.model.redactions import VALUE, Telling, escaped
+from memoranda.model.values import Span
+from memoranda.storage.decide.redaction import texts_of
 
 
 def statements_of(memory: Memory) -> Iterator[str]:
@@ -59,40 +23,23 @@ def statements_of(memory: Memory) -> Iterator[str]:
         yield memory.data["value"]
 
 
-def _numbers_in(data: Any) -> Iterator[str]:
-    """Yield each number in JSON with the name of its field."""
-    return (f"{name}: {part}" for name, part in named_parts(data) if not isinstance(part, str))
+def made_texts(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield the texts that were made from messages, with their JSON pointers: of a thread not the title that somebody gave it."""
+    for pointer, text in texts_of(record).items():
+        if pointer is not None and not (
+            pointer == "/title" and isinstance(record, Thread) and not record.title_through
+        ):
+            yield pointer, text
 
 
-def made_of(record: Record, told: set[UUID], threads: set[UUID]) -> Iterator[str]:
-    """Yield the texts of a record that were made from messages that may tell a fact."""
-    if isinstance(record, Memory) and not told.isdisjoint(record.sources):
-        yield record.content
-    elif isinstance(record, ProfileDocument):
-        for name, value in record.body.items():
-            items = value if isinstance(value, list) and value else [value]
-            for item, grounds in zip(items, record.grounds_of(name), strict=False):
-                if not told.isdisjoint(grounds):
-                    yield f"{name}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}"
-    elif isinstance(record, Thread) and record.id in threads:
-        for text in formed_texts(record):
-            yield from sentences_of(text)
-    elif isinstance(record, Episode) and (record.thread in threads or not told.isdisjoint(record.sources)):
-        yield from (record.goal, *sentences_of(record.summary))
-
-
-def formed_texts(thread: Thread) -> Iterator[str]:
-    """Yield the texts that were made from a thread's messages, and are emptied with them."""
-    task, prepared = thread.task_summary, thread.prepared
-    yield thread.summary
-    if thread.title_through:
-        yield thread.title
-    if task is not None:
-        yield from (task.summary, *task.main_points, *task.takeaways)
-    if prepared is not None:
-        yield from (prepared.goal, prepared.summary)
-
-
-def _said_in(data: Any) -> Iterator[str]:
-    for _, text in strings_of(data):
-        yield from sentences_of(text)
+def profile_values(profile: ProfileDocument, fact: Fact) -> Iterator[Telling]:
+    """Yield the values and items of a profile to forget; each goes whole."""
+    for name, value in profile.body.items():
+        about = name.replace("_", " ")
+        items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
+        for place, item in items:
+            text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+            if tells_value(fact, text, about):
+                path = f"/body/{escaped(name)}" + ("" if place is None else f"/{place}")
+                span = Span(start=0, end=max(len(text), 1), path=path)
+                yield Telling(profile.id, profile.version, span, text, VALUE, profile.type)

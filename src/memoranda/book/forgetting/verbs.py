@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from typing import Final, Literal, Unpack, get_args
+from typing import Any, Final, Literal, NamedTuple, Unpack, get_args
 from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups
 from memoranda.book.forgetting.item_values import in_earlier_values
-from memoranda.book.forgetting.look import Look, Nearest, may_forget
+from memoranda.book.forgetting.look import Look, may_forget
+from memoranda.book.forgetting.plans import changed_since, differences_of, shown_of
 from memoranda.book.input import (
     Who,
     as_actor,
@@ -32,11 +32,9 @@ from memoranda.model.beside.quotations import quote
 from memoranda.model.data.items import Item
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Message, Thread
-from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Hit, Hits
 from memoranda.model.records import Owner, Record, View
-from memoranda.model.redactions import Redaction, Trace, Traces
+from memoranda.model.redactions import Redaction, Traces
 from memoranda.model.values import Span
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import Redactable, texts_of
@@ -45,14 +43,21 @@ from memoranda.storage.decide.redaction import Redactable, texts_of
 What = Literal["fact", "record"]
 #: A memory is meant if it has a word of the question and scores so many times as much as the next one.
 _CLEAR: Final = 1.5
-#: Memories that are shown where a question may mean several, and passages that are searched for them.
-_CANDIDATES, _NEAREST = 10, 20
+#: Memories that are shown where a question may mean several.
+_CANDIDATES = 10
 #: How often a forgetting is planned when others change the same records.
 _TRIES: Final = 4
-#: Why a record goes.
-_NAMED: Final = "named"
-_SAME: Final = "it says it, too"
-_RESTS: Final = "it rests on what goes"
+
+
+class Extent(NamedTuple):
+    """A choice of records and parts to forget beside the records that are named."""
+
+    what: What = "fact"
+    #: The names of listed parts that go as well.
+    take: Collection[str] = ()
+    #: True if earlier values of a key go, too, but for those in ``keep``.
+    earlier: bool = False
+    keep: Collection[UUID] = ()
 
 
 @spelled_out
@@ -71,13 +76,16 @@ class Forgetting:
         *,
         about: str | None = None,
         take: Iterable[str] = (),
+        earlier: bool | None = None,
+        keep: Iterable[UUID | str] | UUID | str = (),
         **who: Unpack[Who],
     ) -> Traces:
         """Return the traces of a fact: parts to take, parts that are only listed, and texts that may still tell it.
 
         ``id`` is a memory's; it is never searched for. ``about`` asks for the memory by words, such as "where I live"; if it
         may mean several, they are listed with their scores, and nothing else is looked for. ``take`` names listed parts of
-        messages that are to go as well. Nothing is changed.
+        messages that are to go as well. With ``earlier`` the earlier values of its key go, too, as they do where ``about`` names
+        it; ``keep`` are the ids of those that stay. Nothing is changed.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         if (id is None) == (about is None):
@@ -95,7 +103,10 @@ class Forgetting:
             raise NotFound(
                 f"id: this view sees no memory {named[0]}; find_traces looks for the fact that a memory states"
             )
-        found, _ = await self._planned(party, view, named, "fact", as_names(take, "take"), who, strict=False)
+        extent = Extent(
+            "fact", as_names(take, "take"), *await self._earlier(party, view, about, earlier, keep)
+        )
+        found, _ = await self._planned(party, view, named, extent, strict=False)
         return found if scored is None else replace(found, scores=scored[1])
 
     async def forget(
@@ -106,6 +117,8 @@ class Forgetting:
         about: str | None = None,
         what: What = "fact",
         take: Iterable[str] = (),
+        earlier: bool | None = None,
+        keep: Iterable[UUID | str] | UUID | str = (),
         plan: Traces | ErasureReceipt | None = None,
         dry_run: bool = False,
         everything: bool = False,
@@ -115,10 +128,11 @@ class Forgetting:
         """Erase memories, messages, episodes or threads by id, with everything derived only from them, or
         ``everything`` of the owner. ``backups`` rewrites the book's own backups without it.
 
-        Of a memory, the fact goes: memories that say the same, and the parts of messages and documents that tell it; the
-        receipt's ``still_tells`` names what may still tell of it in other words. ``take`` names listed parts that go as well;
+        Of a memory, the fact goes: memories that say the same, and the parts of all records that tell it by its words or its
+        value; what tells it in other words is not searched for. ``take`` names listed parts that go as well;
         ``what="record"`` erases the memory and leaves the messages. ``about`` names the memory by words, and raises
-        ``Conflict`` if it may mean several. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and
+        ``Conflict`` if it may mean several. Then the earlier values of its key go, too, and with ``earlier=True`` also those of
+        a memory that is named by its id; ``keep`` are the ids of those that stay. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and
         ``plan=`` does just that, or raises ``Stale`` that says what has changed since.
 
         Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
@@ -142,12 +156,11 @@ class Forgetting:
             raise InvalidInput(f"what: {what!r} is none of {', '.join(get_args(What))}", field="what")
         if everything:
             return await self._erase(Target(party, view, as_actor(view), (), True), dry=dry, backups=backups)
-        named = as_names(take, "take")
+        extent = Extent(what, as_names(take, "take"), *await self._earlier(party, view, about, earlier, keep))
         if plan is not None:
             shown = _plan_of(plan, party, view)
-            wanted, what = shown.ids, "record" if shown.what == "record" else "fact"
-            named = _named(shown)
-            found, target = await self._planned(party, view, wanted, what, named, who, shown)
+            extent = Extent("record" if shown.what == "record" else "fact", _named(shown))
+            found, target = await self._planned(party, view, shown.ids, extent, shown)
             return _told(await self._erase(target, dry=dry, backups=backups), found, dry=dry)
         if about is not None:
             wanted = (await self._one_meant(party, about, who),)
@@ -155,7 +168,7 @@ class Forgetting:
         while True:
             tries -= 1
             try:
-                found, target = await self._planned(party, view, wanted, what, named, who)
+                found, target = await self._planned(party, view, wanted, extent)
                 # Nobody has seen this plan: if others change the records, it is made again, and at last not compared.
                 target = target if tries else replace(target, expected=None)
                 return _told(await self._erase(target, dry=dry, backups=backups), found, dry=dry)
@@ -237,6 +250,13 @@ class Forgetting:
             f"about: {about!r} may mean several memories, and nothing was forgotten; give the id of one: {listed}"
         )
 
+    async def _earlier(
+        self, owner: Owner, view: View, about: str | None, earlier: bool | None, keep: Any
+    ) -> tuple[bool, Collection[UUID]]:
+        """Return whether earlier values of a key go, and the ids of those that stay."""
+        goes = about is not None if earlier is None else as_flag(earlier, "earlier")
+        return goes, await record_ids(self._services.engine, owner, view, keep)
+
     # ── the plan ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _planned(
@@ -244,9 +264,7 @@ class Forgetting:
         owner: Owner,
         view: View,
         ids: Sequence[UUID],
-        what: What,
-        take: Collection[str],
-        who: Who,
+        extent: Extent,
         shown: Traces | None = None,
         *,
         strict: bool = True,
@@ -259,28 +277,24 @@ class Forgetting:
         records = await readable(engine, owner, view, ids)
         memories = [record for record in records.values() if isinstance(record, Memory)]
         target = Target(owner, view, as_actor(view), tuple(ids))
-        if not memories or what == "record":
-            _refuse_unnamed(take, ())
-            found = Traces(owner, view, tuple(memories), what=what, ids=tuple(ids))
+        if not memories or extent.what == "record":
+            _refuse_unnamed(extent.take, ())
+            found = Traces(owner, view, tuple(memories), what=extent.what, ids=tuple(ids))
             look = None
         else:
-            look = Look(engine, owner, view, memories, take)
-            await look.through(self._nearest(owner, who))
-            _refuse_unnamed(take, [one.name for one in look.spans])
+            look = Look(engine, owner, view, memories, extent.take, extent.earlier, extent.keep)
+            await look.through()
+            _refuse_unnamed(extent.take, [one.name for one in look.spans])
+            more = (record.id for record in (*look.taken, *look.same))
             found = Traces(
-                owner, view, tuple(memories), ids=(*ids, *(memory.id for memory in look.same)),
-                earlier=tuple(look.earlier), spans=tuple(look.spans), listed=tuple(look.listed),
+                owner, view, tuple(memories), ids=(*ids, *more), earlier=tuple(look.earlier),
+                spans=tuple(look.spans), listed=tuple(look.listed), looked=look.looked,
             )  # fmt: skip
-            target = replace(
-                target,
-                ids=found.ids,
-                redactions=found.redactions,
-                emptied=tuple(thread.id for thread in look.threads),
-            )
+            target = replace(target, ids=found.ids, redactions=found.redactions)
         if shown is not None and (
             gone := [trace.id for trace in shown.goes if trace.id in ids and trace.id not in records]
         ):
-            raise Stale(_changed([f"{len(gone)} of the records are gone: {', '.join(map(str, gone))}"]))
+            raise Stale(changed_since([f"{len(gone)} of the records are gone: {', '.join(map(str, gone))}"]))
         if not strict and not all(may_forget(view, memory) for memory in memories):
             own = {memory.id for memory in memories if may_forget(view, memory)}
             allowed = tuple(id for id in found.ids if id in own or id not in records)
@@ -289,23 +303,16 @@ class Forgetting:
         gone_or_changed = await readable(engine, owner, view, [*would.ids, *would.kept])
         found = replace(
             found,
-            goes=_shown(gone_or_changed, would.ids, found),
-            changes=_shown(gone_or_changed, would.kept, found),
+            goes=shown_of(gone_or_changed, would.ids, found),
+            changes=shown_of(gone_or_changed, would.kept, found),
             removed=would.removed,
         )
         if look is not None:
-            named, more = look.without(set(would.ids), would.left)
-            found = replace(found, still_tells=named, more=more)
-        if shown is not None and (differences := _differences(shown, found)):
-            raise Stale(_changed(differences))
+            named, unnamed = look.named(set(would.ids))
+            found = replace(found, still_tells=named, more=unnamed)
+        if shown is not None and (differences := differences_of(shown, found)):
+            raise Stale(changed_since(differences))
         return found, replace(target, expected=frozenset(would.ids))
-
-    def _nearest(self, owner: Owner, who: Who) -> Nearest | None:
-        """Return the search for what is near in meaning; None where this book compares no vectors."""
-        embeddings = self._services.embeddings
-        if embeddings.maker is None or embeddings.no_vectors_because or embeddings.failing:
-            return None
-        return partial(self.recall, owner, limit=_NEAREST, mode="hybrid", **who)
 
 
 async def readable(records: Records, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
@@ -354,47 +361,3 @@ def _refuse_unnamed(take: Collection[str], names: Collection[str]) -> None:
             f"take: this view may take no part called {unknown[0]!r}; find_traces lists the names of the parts",
             field="take",
         )
-
-
-def _shown(records: Mapping[UUID, Record], ids: Iterable[UUID], found: Traces) -> tuple[Trace, ...]:
-    """Return these records as traces, as far as they could be read."""
-    named, same = {memory.id for memory in found.memories}, set(found.ids)
-    why = {id: _NAMED if id in named else _SAME if id in same else _RESTS for id in ids}
-    return tuple(Trace(id, records[id].type, _text_of(records[id]), why[id]) for id in why if id in records)
-
-
-def _text_of(record: Record) -> str:
-    if isinstance(record, Message):
-        return quote(record.content)
-    if isinstance(record, Thread):
-        return quote(record.title)
-    if isinstance(record, ProfileDocument):
-        return record.schema_name
-    return quote(record.passage_text() or "")
-
-
-def _differences(shown: Traces, found: Traces) -> list[str]:
-    """Return what is not as it was shown, one line for each sort of difference."""
-    spans = [{(one.name, one.version, one.text) for one in traces.spans} for traces in (shown, found)]
-    records = [{one.message for one in traces.spans} for traces in (shown, found)]
-    ids, goes = (
-        (set(found.ids) ^ set(shown.ids)),
-        ({one.id for one in found.goes} ^ {one.id for one in shown.goes}),
-    )
-    lines = []
-    if new := records[1] - records[0]:
-        lines.append(f"these records tell it as well: {', '.join(sorted(map(str, new)))}")
-    if spans[0] - spans[1]:
-        gone = sorted({str(name).partition(":")[0] for name, _, _ in spans[0] - spans[1]})
-        lines.append(f"parts of these records are not as they were: {', '.join(gone)}")
-    elif not new and spans[1] - spans[0]:
-        lines.append(f"{len(spans[1] - spans[0])} more parts of the same records tell it")
-    if ids:
-        lines.append(f"these records say the same, or did: {', '.join(sorted(map(str, ids)))}")
-    elif goes:
-        lines.append(f"these records would go, or would not any more: {', '.join(sorted(map(str, goes)))}")
-    return lines
-
-
-def _changed(differences: Sequence[str]) -> str:
-    return f"plan: what was shown has changed since: {'; '.join(differences)}; nothing was forgotten; look again, then decide"

@@ -137,7 +137,7 @@ async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID])
             RecordType.MESSAGE,
             "",
             at,
-            " … ".join(one.quote for one in quotes if one.message == id),
+            " … ".join(one.quote for one in quotes if one.message == id and one.quote),
             gone=True,
         )
         for id in ids

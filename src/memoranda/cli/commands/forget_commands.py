@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -27,6 +28,8 @@ from memoranda.model.redactions import Trace, Traces
 
 #: The most records that are shown before the question.
 _SHOWN = 10
+#: The most lines of a plan, and places that it quotes.
+_LINES, _PLACES = 12, 4
 _STILL_IN = "these backups may still contain it; forget the same ids with --backups, or delete the backups:"
 
 
@@ -51,6 +54,10 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
     multiple=True,
     help="Also take a part of a message that --dry-run lists, by its name.",
 )
+@click.option(
+    "--earlier/--no-earlier", default=True, help="Earlier values of its key go, too [default: earlier]."
+)
+@click.option("--keep", metavar="ID", multiple=True, help="An earlier value that stays.")
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option(
     "--finish",
@@ -79,9 +86,9 @@ def forget_command(
 ) -> None:
     """Erase memories, messages, episodes or threads by id, with everything that comes from them alone.
 
-    Of a memory the fact goes: the memories that say the same, and the parts of messages and documents that tell it. What
-    may still tell of it in other words is listed, and so are parts that go only if --take names them. What is shown
-    before the question is what is done.
+    Of a memory the fact goes: the memories that say the same, the earlier values of its key, and the parts of all records
+    that tell it by its words or its value. Other wordings are not searched for. What is shown before the question is what
+    is done.
 
     This cannot be undone. If an id is not there for this view, nothing is erased; ids that were erased before are
     listed as such. The receipt counts what was removed from each place, and names the places that may still contain
@@ -182,13 +189,15 @@ async def _planned(
             _print_counts(session.printer, f"this would go for {party}:", planned.removed)
         return planned, f"Erase everything that the book holds of {party}?"
     planned = await book.forget(
-        party, words, about=how["about"], what=how["what"], take=how["take"], dry_run=True, **who
-    )
+        party, words, about=how["about"], what=how["what"], take=how["take"], earlier=how["earlier"], keep=how["keep"],
+        dry_run=True, **who,
+    )  # fmt: skip
     assert planned.plan is not None
     found = await book.engine.get(party, as_view(who), planned.plan.ids)
     # With --yes nothing is printed before it is done: a closed output must not keep it from being done.
     if not session.json and (how["dry_run"] or (found and not how["yes"])):
-        print_records(session.printer, list(found.values())[:_SHOWN])
+        if not planned.plan.memories:
+            print_records(session.printer, list(found.values())[:_SHOWN])
         print_plan(session.printer, planned.plan)
     named = _named(party, planned.plan.ids, found, copies)
     parts = len(planned.plan.spans)
@@ -198,30 +207,59 @@ async def _planned(
 
 
 def print_plan(printer: Printer, plan: Traces) -> None:
-    """Print the parts and records to take, the parts that are only listed, and texts that may still tell the fact."""
-    _print_lines(
-        printer,
-        "parts of other records that go:",
-        [f"{_quoted(one.text)}  ({one.why})" for one in plan.spans],
-    )
-    _print_lines(
-        printer,
-        "parts that go only if they are named with --take:",
-        [f"{_quoted(one.text)}  ({one.why})  {one.name}" for one in plan.listed],
-    )
-    named = set(plan.ids)
-    _print_traces(printer, "goes with it:", [one for one in plan.goes if one.id not in named])
-    _print_traces(printer, "stays without what came from it:", plan.changes)
-    _print_lines(
-        printer,
-        "other statements under the same key, which stay:",
-        [f"{_quoted(one.content)}  {one.id}" for one in plan.earlier],
-    )
-    _print_still(printer, plan.still_tells, plan.more)
+    """Print in at most twelve lines what goes, what stays without it, and what else has the same value."""
+    for line in plan_lines(plan):
+        printer.say(line)
+
+
+def plan_lines(plan: Traces) -> list[str]:
+    """Return the lines of a plan for people, without a quotation twice."""
+    named = {memory.id for memory in plan.memories}
+    lines = [f"forget: {_quoted(memory.content)}" for memory in plan.memories[:2]]
+    lines += [f"  and {len(plan.memories) - 2} more"] if len(plan.memories) > 2 else []
+    told = [memory.content for memory in plan.memories]
+    kept = [one for one in plan.earlier if one.id not in plan.ids]
+    gone = [one for one in plan.earlier if one.id in plan.ids]
+    if gone:
+        shown = ", ".join(f"{_quoted(one.content)} of {one.observed_at:%Y-%m-%d}" for one in gone[:2])
+        lines.append(f"earlier values, which go too unless --keep ID: {shown}{_more(gone, 2)}")
+        told += [one.content for one in gone]
+    parts = [(one.text, one.type.value) for one in plan.spans]
+    parts += [(one.text, f"{one.type.value}, whole") for one in plan.goes if one.id not in named]
+    new = []
+    for text, where in parts:
+        plain = " ".join(text.casefold().split()).strip(" .,;")
+        if plain and not any(plain in one.casefold() or one.casefold() in plain for one in told):
+            told.append(plain)
+            new.append(f"  {_quoted(text)} ({where})")
+    if parts:
+        lines.append(f"{len(parts)} places tell it{':' if new else ', in these words'}")
+        lines += new[:_PLACES]
+        lines += [f"  and {len(new) - _PLACES} more; --json lists them"] if len(new) > _PLACES else []
+    if plan.changes:
+        counts = Counter(one.type.value for one in plan.changes)
+        lines.append(f"stays without it: {', '.join(f'{number} {name}' for name, number in counts.items())}")
+    if kept:
+        lines.append(f"earlier values that stay: {_quoted(kept[0].content)} {kept[0].id}{_more(kept, 1)}")
+    if plan.listed:
+        one = plan.listed[0]
+        lines.append(
+            f"goes only with --take {one.name}: {_quoted(one.text)} ({one.why}){_more(plan.listed, 1)}"
+        )
+    still = [
+        one for one in plan.still_tells if one.text not in {part.text.strip(" ,;") for part in plan.listed}
+    ]
+    if still:
+        lines.append(f"stays: {_quoted(still[0].text)} ({still[0].why}){_more(still, 1)}")
+    return [*lines[: _LINES - 1], "other wordings are not searched for"]
+
+
+def _more(those: Sequence[object], shown: int) -> str:
+    return f" and {len(those) - shown} more" if len(those) > shown else ""
 
 
 def _print_still(printer: Printer, still_tells: Sequence[Trace], more: int) -> None:
-    _print_traces(printer, "may still tell of it:", still_tells[:_SHOWN], "warning")
+    _print_traces(printer, "stays, and has to do with it:", still_tells[:_SHOWN], "warning")
     left = len(still_tells) - _SHOWN + more
     if left > 0:
         printer.say(f"  … and {left} more; --json lists them", "faint")

@@ -76,7 +76,7 @@ class PassageParts:
 
 def _parts(message: Message, memory: Memory) -> Sequence[str]:
     """Return the quotes that a memory has of a message; without any, the sentences that say the same."""
-    quotes = [one.quote for one in memory.quotes if one.message == message.id]
+    quotes = [one.quote for one in memory.quotes if one.message == message.id and one.quote]
     if quotes:
         return quotes
     ended = memory.status in MARKS

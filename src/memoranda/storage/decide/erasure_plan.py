@@ -14,7 +14,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import AGED, REDACTED, Actor, Line, Verb
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.profiles import Key, ProfileDocument
+from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.redactions import Redaction, dump_redactions
 from memoranda.model.unlisted import unlisted_of
@@ -22,20 +22,22 @@ from memoranda.storage.damaged import Damaged
 from memoranda.storage.decide.protection import is_pinned_against
 from memoranda.storage.decide.redaction import (
     Redactable,
+    Remade,
     Removed,
+    check_version,
     is_earlier,
     quotes_left,
     removed_from,
+    statements_of,
     text_of_value,
+    without_parts,
 )
 from memoranda.storage.decide.source_lists import Lost, with_groups
-from memoranda.storage.decide.state import load_all
+from memoranda.storage.decide.state import load_all, load_erasable
 from memoranda.storage.questions import (
     Aged,
     InThread,
-    Load,
     Members,
-    OtherHolders,
     RestingOn,
 )
 from memoranda.storage.use_case import Deciding, ask
@@ -59,6 +61,8 @@ class ErasurePlan:
     removed: dict[UUID, Removed] = field(default_factory=dict)
     #: Parts of earlier values of items, which are emptied.
     earlier: list[Redaction] = field(default_factory=list)
+    #: Episodes and threads that were looked through for the fact: they lose the parts that were named, and no more.
+    looked_through: set[UUID] = field(default_factory=set)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
     #: The threads whose summaries are emptied; they are made anew.
@@ -173,17 +177,34 @@ def plan_erasure(
 
 def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) -> Deciding[None]:
     records = yield from load_all(one.message for one in redactions)
+    fact = statements_of(plan.doomed.values())
     for one in redactions:
         record = records.get(one.message)
         if one.message in plan.doomed:
             continue
-        if not isinstance(record, Redactable) or not record.audience.readable_by(view):
+        if not isinstance(record, Redactable | Remade) or not record.audience.readable_by(view):
             plan.unknown.append(one.message)
             continue
         _check_own(record, view)
         if plan.takes_earlier(record, one):
             continue
-        removed = removed_from(record, one)
+        if isinstance(record, Episode | Thread):
+            plan.looked_through.add(record.id)
+        if isinstance(record, Remade):
+            check_version(record, one)
+            left = without_parts(record, one.spans) if one.spans else record
+            if left is None:
+                plan.doomed[record.id] = record
+            elif left != record:
+                plan.stripped[record.id] = left
+                if isinstance(left, Thread) and not left.summary and left.summary_through:
+                    plan.unsummarised.append(left.id)
+                    plan.stripped[record.id] = left.changed(summary_through=0)
+            continue
+        if not one.spans:
+            check_version(record, one)
+            continue
+        removed = removed_from(record, one, fact)
         if removed is None:
             plan.doomed[record.id] = record
         else:
@@ -204,7 +225,8 @@ def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
         elif record.version == 1 and plan.stripped.get(record.id) == record:
             # Nothing of it came from these words, and it has no earlier version that may quote them.
             del plan.stripped[record.id]
-    yield from _spread(plan, [*plan.doomed, *plan.aged])
+    _take_empty(plan, touched)
+    yield from spread(plan, [*plan.doomed, *plan.aged])
     yield from _empty_summaries(plan, aged)
     plan.superseded = [
         older
@@ -215,9 +237,24 @@ def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
     ]
 
 
-def load_erasable(ids: Collection[UUID]) -> Deciding[dict[UUID, Record]]:
-    """Return records by id, with stand-ins for those that cannot be read."""
-    return (yield from ask(Load(tuple(dict.fromkeys(ids)), damaged=True))) if ids else {}
+def _take_empty(plan: ErasurePlan, touched: Iterable[Record]) -> None:
+    """Erase the messages that would stay without a word, unless another record has them as its source."""
+    held: set[UUID] = set()
+    for record in touched:
+        if record.id not in plan.doomed and not _has_others(plan, record):
+            held.update(plan.stripped.get(record.id, record).stands_on())
+            groups = plan.kept_members.get(record.id) or plan.members.get(record.id, {})
+            held.update(source for group in groups.values() for source in group)
+    for id, one in [*plan.removed.items()]:
+        if one.is_empty and id not in held:
+            plan.doomed[id] = one.before
+            del plan.removed[id], plan.stripped[id]
+
+
+def _has_others(plan: ErasurePlan, record: Record) -> bool:
+    """True of an episode that keeps a source that has words."""
+    gone = {id for id, one in plan.removed.items() if one.is_empty} | plan.doomed.keys()
+    return isinstance(record, Episode) and any(id not in gone for id in record.rests_on())
 
 
 def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
@@ -240,39 +277,6 @@ def _place(record: Record) -> tuple[UUID, int]:
     return (record.thread, record.seq) if isinstance(record, Message) else (record.id, 0)
 
 
-def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
-    """Plan the erasure of a whole owner, including the owner's name in records of other owners."""
-    if not view.whole:
-        raise NotAllowed("only the owner's own view may forget everything; use view='owner'")
-    plan = ErasurePlan(doomed=dict(records))
-    yield from _spread(plan, [*plan.doomed])
-    own = set(plan.doomed)
-    for record in (yield from ask(OtherHolders())):
-        _unname(plan, owner, record)
-    yield from _spread(plan, [id for id in plan.doomed if id not in own])
-    return plan
-
-
-def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
-    """Remove an owner's name from a record of another owner."""
-    # A damaged one may name the owner; nobody can use it.
-    left_of_key = (
-        record.without_owner(owner) if isinstance(record, Key) and owner in record.names() else record
-    )
-    if isinstance(record, Damaged) or left_of_key is None:
-        plan.doomed[record.id] = record
-    elif left_of_key is not record:
-        plan.stripped[record.id] = left_of_key
-    base = plan.stripped.get(record.id, record)
-    if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
-        left = tuple(part for part in base.evidence if part.owner != owner)
-        if base.evidence and not base.outlives(left):
-            plan.stripped.pop(record.id, None)
-            plan.doomed[record.id] = record
-        elif len(left) < len(base.evidence):
-            plan.stripped[record.id] = base.changed(evidence=left, past=())
-
-
 def _check_own(record: Record, view: View) -> None:
     """Raise ``NotAllowed`` if an agent would erase a record that another wrote; the owner may erase all records."""
     if view.whole:
@@ -284,7 +288,8 @@ def _check_own(record: Record, view: View) -> None:
         )
 
 
-def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
+def spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
+    """Add to a plan what falls with a wave of records, and with that, until nothing more falls."""
     while wave:
         threads = [id for id in wave if id in plan.doomed and plan.doomed[id].type is RecordType.THREAD]
         aged = (yield from ask(Aged())) if threads else {}
@@ -331,7 +336,7 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
         firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
     threads = yield from load_all(id for id in firsts if id not in plan.doomed)
     for thread in threads.values():
-        if not isinstance(thread, Thread):
+        if not isinstance(thread, Thread) or thread.id in plan.looked_through:
             continue
         emptied: dict[str, Any] = {}
         if firsts[thread.id] <= thread.summary_through:
@@ -374,8 +379,13 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
             return True
         plan.stripped[record.id] = _with_groups(plan, left)
         return False
-    # An episode summarises all its sources; its words cannot be attributed to one of them.
     if isinstance(base, Episode):
+        left_of = tuple(source for source in base.rests_on() if source not in plan)
+        if record.id in plan.looked_through and left_of:
+            if len(left_of) < len(base.sources):
+                plan.stripped[record.id] = base.changed(sources=left_of)
+            return False
+        # It summarises all its sources; its words cannot be attributed to one of them.
         return any(source in plan or source in plan.removed for source in base.rests_on())
     return all(source in plan for source in base.rests_on())
 

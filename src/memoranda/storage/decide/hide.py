@@ -9,15 +9,15 @@ from memoranda.model.changes import Hide
 from memoranda.model.data.items import Item
 from memoranda.model.ledger import HIDDEN, Actor, Verb
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Message, Thread
+from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.profiles import Grounds, ProfileDocument
 from memoranda.model.records import Record, View
 from memoranda.model.redactions import as_now, dump_redactions, load_redactions
 from memoranda.storage.damaged import Damaged
-from memoranda.storage.decide.erasure_plan import ErasurePlan, follow, load_erasable, plan_erasure
-from memoranda.storage.decide.redaction import Redactable, Removed, hidden_from
+from memoranda.storage.decide.erasure_plan import ErasurePlan, follow, plan_erasure
+from memoranda.storage.decide.redaction import Redactable, Removed, hidden_from, statements_of
 from memoranda.storage.decide.source_retraction import FAULTY
-from memoranda.storage.decide.state import BatchState
+from memoranda.storage.decide.state import BatchState, load_erasable
 from memoranda.storage.questions import EntriesAt, VersionOf
 from memoranda.storage.use_case import Deciding, ask
 
@@ -45,7 +45,8 @@ def hide(state: BatchState, change: Hide) -> Deciding[None]:
         if earlier is not None and shown is not None and shown != earlier:
             state.put(shown.following(earlier), Verb.HIDE)
     ids = [str(record.id) for record in whole]
-    state.note[HIDDEN] = {"records": ids, "parts": dump_redactions(plan.redacted())}
+    parts = dump_redactions(plan.redacted())
+    state.note[HIDDEN] = {"records": ids, "named": [str(id) for id in change.ids], "parts": parts}
     # Lines of agents' experience do not count it meanwhile; an undo of the operation restores that, too.
     state.note[FAULTY] = ids
 
@@ -63,6 +64,7 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
     whole = {UUID(id) for id in entry.note[HIDDEN]["records"]}
     now = [one for one in parts if not plan.takes_earlier(records.get(one.message), one)]
     spans = {one.message: one.spans for one in now}
+    fact = statements_of(records[id] for id in map(UUID, entry.note[HIDDEN]["named"]) if id in records)
     for line in entry.lines:
         record = records.get(line.id)
         if record is None:
@@ -79,9 +81,11 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
             # It was done before: the ledger has no digest of it any more.
             continue
         plan.stripped.setdefault(line.id, record)
+        if isinstance(record, Episode | Thread):
+            plan.looked_through.add(line.id)
         earlier = (yield from ask(VersionOf(line.id, line.before))) if line.id in spans else None
         if isinstance(record, Redactable) and isinstance(earlier, Redactable):
-            plan.removed[line.id] = hidden_from(record, earlier, spans[line.id])
+            plan.removed[line.id] = hidden_from(record, earlier, spans[line.id], fact)
     yield from follow(plan, ())
     return plan
 
@@ -96,7 +100,7 @@ def _as_shown(record: Record, left: Record, taken: Removed | None) -> Record | N
         assert isinstance(record, ProfileDocument)
         shown = {"body": left.body, "grounds": _listed(record, left), "pinned": left.pinned}
         return record.changed(**shown)  # type: ignore[no-any-return]
-    return left if isinstance(left, (Message, Item, Thread)) else None
+    return left if isinstance(left, (Message, Item, Thread, Episode, Overflow)) else None
 
 
 def _listed(record: ProfileDocument, left: ProfileDocument) -> dict[str, Grounds]:

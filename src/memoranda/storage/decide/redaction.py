@@ -12,23 +12,48 @@ from uuid import UUID
 from memoranda.errors import InvalidInput, Stale
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Cited, Memory, searched_text
-from memoranda.model.messages import Message
+from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Thread
+from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record, RecordType
-from memoranda.model.redactions import Redaction, as_now, as_said, cut_strings, strings_of, united
+from memoranda.model.redactions import (
+    Redaction,
+    as_now,
+    as_said,
+    cut,
+    cut_strings,
+    strings_of,
+    united,
+    with_strings,
+)
 from memoranda.model.values import Span
-from memoranda.text.similarity import coverage
+from memoranda.text.similarity import coverage, terms_in, words_with_forms
 
 _PARTS: Final = {
     RecordType.MESSAGE: "parts of messages",
     RecordType.MEMORY: "parts of memories",
     RecordType.ITEM: "parts of items",
+    RecordType.EPISODE: "parts of episodes",
 }
-_WHERE: Final = {RecordType.MESSAGE: "native form", RecordType.MEMORY: "data", RecordType.ITEM: "value"}
+_WHERE: Final = {
+    RecordType.MESSAGE: "native form",
+    RecordType.MEMORY: "data",
+    RecordType.ITEM: "value",
+    RecordType.EPISODE: "text",
+}
 _SPACE: Final = re.compile(r"\s+")
 
 
-#: Records of which parts can be taken out: of a memory, of the strings in its ``data``; of an item, of those in its value.
-Redactable = Message | Memory | Item
+#: Records of which parts can be taken out: of a memory, of the strings in its ``data``; of an item, of those in its value. They
+#: list the parts, so that a copy of the book loses them, too.
+Redactable = Message | Memory | Item | Episode
+#: Records that are made anew from others. A value of a profile, or an item of its list, goes whole.
+Remade = Thread | Overflow | ProfileDocument
+_FIELDS: Final = {
+    RecordType.EPISODE: ("goal", "summary", "tags", "tool_calls"),
+    RecordType.THREAD: ("title", "summary", "task_summary", "prepared"),
+    RecordType.OVERFLOW: ("calls",),
+    RecordType.PROFILE: ("body",),
+}
 #: In a memory that holds a document, what the book itself notes beside it: the schema's name, and ids of sources.
 _BESIDE_DOCUMENT: Final = re.compile(r"/schema$|/grounds/")
 
@@ -39,6 +64,8 @@ def texts_of(record: Record) -> dict[str | None, str]:
         return {None: record.content, **dict(strings_of(record.native))}
     if isinstance(record, Item):
         return dict(strings_of(record.value, kept=()))
+    if isinstance(record, Episode | Thread | Overflow):
+        return {pointer: text for pointer, text in strings_of(_fields(record), kept=_STAYING) if text}
     if not isinstance(record, Memory):
         return {}
     strings = strings_of(record.data, kept=())
@@ -47,10 +74,38 @@ def texts_of(record: Record) -> dict[str | None, str]:
     return {pointer: text for pointer, text in strings if not _BESIDE_DOCUMENT.match(pointer)}
 
 
+#: Fields of calls that say what was called, and when.
+_STAYING: Final = frozenset({"tool", "called_at", "outcome"})
+
+
+def _fields(record: Record) -> Any:
+    return record.model_dump(mode="json", include=set(_FIELDS[record.type]))
+
+
+def without_parts(record: Record, spans: Collection[Span]) -> Any:
+    """Return an episode, or a record that is made anew from others, without parts of its texts; None if nothing is left."""
+    if isinstance(record, ProfileDocument):
+        return record.without_places({one.path for one in spans if one.path is not None})
+    texts, data = texts_of(record), _fields(record)
+    left: dict[str, str | None] = {}
+    for pointer in {one.path for one in spans if one.path is not None}:
+        text = cut(texts[pointer], [one for one in spans if one.path == pointer])
+        bare = None if pointer.rpartition("/")[2].isdecimal() else NO_WORDS if pointer.count("/") > 1 else ""
+        left[pointer] = text if text.strip() else bare
+    changed = record.model_dump() | with_strings(data, left)
+    if isinstance(record, Episode):
+        if not changed["goal"] and not changed["summary"]:
+            changed["goal"] = NO_WORDS
+        changed["removed"] = united((*record.removed, *as_said(spans, record.removed)))
+    return type(record).model_validate(changed)
+
+
 def without_spans(record: Redactable, spans: Collection[Span]) -> Any:
     """Return a record without some of its parts; None if nothing is left of it."""
     if isinstance(record, Message):
         return record.without_spans(spans)
+    if isinstance(record, Episode):
+        return without_parts(record, spans)
     name = "value" if isinstance(record, Item) else "data"
     data, removed = cut_strings(getattr(record, name), texts_of(record), united(spans), record.removed)
     if name == "value" and spans and _is_bare(data):
@@ -81,6 +136,8 @@ class Removed:
     spans: tuple[Span, ...]
     #: The words that are taken out.
     words: str
+    #: The statements that are forgotten with them; empty where words alone are taken out.
+    fact: str = ""
 
     @property
     def is_found_by_others(self) -> bool:
@@ -89,46 +146,83 @@ class Removed:
 
     def has_quote(self, quote: str) -> bool:
         """True if a quote from the record contains words that are taken out."""
-        left = (
-            self.left.content if isinstance(self.left, Message) else "\n".join(texts_of(self.left).values())
-        )
-        return _plain(quote) not in _plain(left)
+        return _plain(quote) not in _plain(_all_of(self.left))
 
-    def tells(self, text: str) -> bool:
-        """True if all words of a text are among those that are taken out."""
-        return coverage(text, self.words) == 1
+    @property
+    def is_empty(self) -> bool:
+        """True of a message that stays without a word."""
+        return isinstance(self.left, Message) and self.left.content == NO_WORDS and self.left.native is None
 
     def is_source_of(self, text: str, quotes: Sequence[Cited]) -> bool:
-        """True if a statement with this text came from the words that are taken out: by its quotes, or by its own words."""
+        """True if a statement came from the words that are taken out, and most of its words are not of another fact."""
         own = [one.quote for one in quotes if one.message == self.before.id]
-        return all(map(self.has_quote, own)) if own else self.tells(text)
+        if own and not all(map(self.has_quote, own)):
+            return False
+        if not own and not self.is_empty and coverage(text, self.words) < 1:
+            return False
+        other, fact = self._other_terms(own), terms_in(self.fact)
+        said = [forms for _, forms in words_with_forms(text) if not forms.isdisjoint(other)]
+        return 2 * sum(not forms.isdisjoint(fact) for forms in said) >= len(said)
+
+    def _other_terms(self, quotes: Iterable[str]) -> frozenset[int]:
+        """Return the terms that may be of another fact: of all that was said, or what quotes keep if no fact is forgotten."""
+        if self.fact:
+            return terms_in(_all_of(self.before))
+        return frozenset().union(*(terms_in(self._left_of(one)) for one in quotes))
+
+    def _left_of(self, quote: str) -> str:
+        """Return a quote without the words that are taken out."""
+        start = _all_of(self.before).find(quote)
+        now = [one for one in as_now(self.spans, self.before.removed) if one.path is None and one.end > start]
+        inside = [(max(one.start - start, 0), min(one.end - start, len(quote))) for one in now]
+        return "" if start < 0 else cut(quote, [Span(start=a, end=b) for a, b in inside if a < b])
+
+
+def _all_of(record: Redactable) -> str:
+    return record.content if isinstance(record, Message) else "\n".join(texts_of(record).values())
 
 
 def _plain(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def removed_from(record: Redactable, redaction: Redaction) -> Removed | None:
-    """Return what a redaction takes out of a record; None if it leaves nothing of it."""
+def removed_from(record: Redactable, redaction: Redaction, fact: str = "") -> Removed | None:
+    """Return what a redaction takes out of a record; None if it leaves nothing of it.
+
+    With the ``fact`` that is forgotten a message stays without a word: another statement may come from it.
+    """
     if redaction.version is None:
         spans, said = as_now(redaction.spans, record.removed), united(redaction.spans)
     else:
-        if record.version != redaction.version:
-            raise Stale(
-                f"{record.type.value} {record.id} was read at version {redaction.version} and is at version {record.version}; "
-                "read it again, then decide"
-            )
+        check_version(record, redaction)
         _check(record, redaction.spans)
         native = _in_native(record, redaction.spans) if isinstance(record, Message) else ()
         spans = united((*redaction.spans, *native))
         said = as_said(spans, record.removed)
     left = without_spans(record, spans)
-    return None if left is None else Removed(record, left, said, _words(record, spans))
+    if left is None and fact and isinstance(record, Message):
+        bare = {"content": NO_WORDS, "native": None, "token_count": None}
+        left = record.changed(**bare, removed=united((*record.removed, *said)))
+    return None if left is None else Removed(record, left, said, _words(record, spans), fact)
 
 
-def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...]) -> Removed:
+def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...], fact: str) -> Removed:
     """Return what was taken out of a record already, given the version that still had it."""
-    return Removed(earlier, record, spans, _words(earlier, as_now(spans, earlier.removed)))
+    return Removed(earlier, record, spans, _words(earlier, as_now(spans, earlier.removed)), fact)
+
+
+def statements_of(records: Iterable[Record]) -> str:
+    """Return what the memories among some records state."""
+    return "\n".join(record.passage_text() for record in records if isinstance(record, Memory))
+
+
+def check_version(record: Record, redaction: Redaction) -> None:
+    """Raise ``Stale`` if the places of a redaction are those of another version."""
+    if record.version != redaction.version:
+        raise Stale(
+            f"{record.type.value} {record.id} was read at version {redaction.version} and is at version {record.version}; "
+            "read it again, then decide"
+        )
 
 
 def _check(record: Redactable, spans: Iterable[Span]) -> None:
@@ -183,12 +277,18 @@ def parts_of(removed: Iterable[Removed]) -> Counter[str]:
 
 
 def quotes_left(memory: Memory, removed: Mapping[UUID, Removed]) -> tuple[Cited, ...]:
-    """Return the quotes of a memory that contain no words that are taken out."""
+    """Return the quotes of a memory; of one that contains words that are taken out, the message and its day."""
     return tuple(
-        one
+        _forgotten(one, removed[one.message].left)
+        if one.message in removed and removed[one.message].has_quote(one.quote)
+        else one
         for one in memory.quotes
-        if one.message not in removed or not removed[one.message].has_quote(one.quote)
     )
+
+
+def _forgotten(cited: Cited, message: Record) -> Cited:
+    at = message.observed_at if isinstance(message, Message) else message.recorded_at
+    return Cited(message=cited.message, forgotten=at.date())
 
 
 def text_of_value(value: Any) -> str:

@@ -117,6 +117,11 @@ def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
     return (yield from ask(Load(wanted)))
 
 
+def load_erasable(ids: Sequence[UUID]) -> Deciding[dict[UUID, Record]]:
+    """Return records by id, with stand-ins for those that cannot be read."""
+    return (yield from ask(Load(tuple(dict.fromkeys(ids)), damaged=True))) if ids else {}
+
+
 def holders(records: Iterable[Record]) -> Deciding[dict[bytes, Record]]:
     """Return the stored records that have the unique keys or names of these records now, by slot."""
     slots = tuple(slot for record in records if (slot := record.slot()) is not None)

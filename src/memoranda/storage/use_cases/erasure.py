@@ -28,17 +28,15 @@ from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.redactions import Redaction, joined, load_redactions
 from memoranda.model.values import keyed
-from memoranda.storage.decide.ageing_plan import plan_ageing
 from memoranda.storage.decide.erasure_plan import (
     ErasurePlan,
     departure,
-    load_erasable,
     plan_erasure,
-    plan_whole_erasure,
 )
 from memoranda.storage.decide.hide import plan_hidden
 from memoranda.storage.decide.redaction import parts_of
-from memoranda.storage.decide.state import Put, held_gain, item_gain
+from memoranda.storage.decide.state import Put, held_gain, item_gain, load_erasable
+from memoranda.storage.decide.wide_erasures import plan_ageing, plan_whole_erasure
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import (

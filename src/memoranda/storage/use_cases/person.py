@@ -14,7 +14,7 @@ from memoranda.model.profiles import Key
 from memoranda.model.records import WHOLE, Owner, OwnerKind, Record
 from memoranda.model.values import moment, owner_digest
 from memoranda.storage.damaged import Damaged
-from memoranda.storage.decide.erasure_plan import plan_whole_erasure
+from memoranda.storage.decide.wide_erasures import plan_whole_erasure
 from memoranda.storage.questions import FindOwner, OtherHolders, Secret
 from memoranda.storage.service_questions import ErasuresOf
 from memoranda.storage.upkeep_questions import AllRecords

@@ -1,4 +1,4 @@
-"""Plans the removal of records by their age, which leaves everything that was derived from them."""
+"""Plans erasures that name no single record: of what is old, which leaves everything derived from it, and of a whole owner."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from memoranda.errors import NotAllowed
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.messages import Episode, Message, Overflow, Thread
-from memoranda.model.records import View
-from memoranda.storage.decide.erasure_plan import ErasurePlan
+from memoranda.model.profiles import Key
+from memoranda.model.records import Owner, Record, View
+from memoranda.storage.damaged import Damaged
+from memoranda.storage.decide.erasure_plan import ErasurePlan, spread
 from memoranda.storage.decide.state import load_all
-from memoranda.storage.questions import InThread, RestingOn
+from memoranda.storage.questions import InThread, OtherHolders, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 
 
@@ -51,3 +54,36 @@ def _overflows(episodes: Sequence[UUID]) -> Deciding[list[Overflow]]:
 def _has_messages(thread: UUID) -> Deciding[bool]:
     ids = yield from ask(InThread(thread))
     return any(isinstance(one, Message) for one in (yield from load_all(ids)).values())
+
+
+def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
+    """Plan the erasure of a whole owner, including the owner's name in records of other owners."""
+    if not view.whole:
+        raise NotAllowed("only the owner's own view may forget everything; use view='owner'")
+    plan = ErasurePlan(doomed=dict(records))
+    yield from spread(plan, [*plan.doomed])
+    own = set(plan.doomed)
+    for record in (yield from ask(OtherHolders())):
+        _unname(plan, owner, record)
+    yield from spread(plan, [id for id in plan.doomed if id not in own])
+    return plan
+
+
+def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
+    """Remove an owner's name from a record of another owner."""
+    # A damaged one may name the owner; nobody can use it.
+    left_of_key = (
+        record.without_owner(owner) if isinstance(record, Key) and owner in record.names() else record
+    )
+    if isinstance(record, Damaged) or left_of_key is None:
+        plan.doomed[record.id] = record
+    elif left_of_key is not record:
+        plan.stripped[record.id] = left_of_key
+    base = plan.stripped.get(record.id, record)
+    if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
+        left = tuple(part for part in base.evidence if part.owner != owner)
+        if base.evidence and not base.outlives(left):
+            plan.stripped.pop(record.id, None)
+            plan.doomed[record.id] = record
+        elif len(left) < len(base.evidence):
+            plan.stripped[record.id] = base.changed(evidence=left, past=())

@@ -1,0 +1,395 @@
+"""The value that a fact states: its names, numbers and rare words, and how much of it a text holds, in any usual spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE
+from memoranda.model.memories import Memory
+from memoranda.text.number_words import in_words
+from memoranda.text.scripts import folded
+from memoranda.text.similarity import terms_in, words_with_forms
+
+#: Words that many facts have: what is done with a value, and its units.
+_COMMON: Final = re.compile(
+    r"(?:li(?:v|k)e|living|work|employ|job|earn|make|take|use|ha[sd]|have|was|is|be|born|call|named?|play|love|speak|prefer|allerg|pay|paid|weigh|own|owe|drive|wear"
+    r"|bought|number|size|level|type|kind|plan|study|studi|married|engaged|user|currently|new|fluent|home|partner|old|age|once|about|from|since"
+    r"|wohn|leb|arbeit|verdien|heiß|ist|spiel|nutz|mag|hat|fähr|trägt|zahl|wieg|gebor|nummer|größe|stuf|neu|seit|verheirat"
+    r"|vive|trabaj|gan|llam|tien|es|usa|habl|gust|pag|pes|estudi|conduc|cumpl|númer|talla|nivel|casad|nació|nueva?|desde|su|sus|tu|mi"
+    r"|habit|travaill|gagn|appel|pren|pai|parl|aim|ment|condui|numéro|taille|niveau|mari|né|née|est|son|sa|ses|depuis)\w{0,4}",
+    re.IGNORECASE,
+)
+#: Of these, words that say nothing of what a value is.
+_EMPTY: Final = re.compile(
+    r"(?:has|have|had|was|is|are|be|use|take|make|call|name|own|from|about|since|currently|new|ist|hat|heiß|heis|nutz|seit|neu|es|tien|llam|usa|desde|nuev|est|appel|depuis|sa|son|ses|su|sus|tu|mi)\w{0,4}",
+    re.IGNORECASE,
+)
+#: Words that say the same of a value, in several languages.
+_FAMILIES: Final = tuple(
+    re.compile(rf"(?<![^\W\d_])(?:{family})\w{{0,6}}", re.IGNORECASE)
+    for family in (
+        r"liv(?:e|es|ed|ing)\b|moved\b|home\b|based\b|resid|wohn|leb(?:e|st|t|en)\b|zuhause|zu hause|daheim|umzieh|umgezogen|viv(?:o|es?|imos|ir|ido|i)\b|casa\b|habit|vis\b|vit\b|vivre|résid|abit|mor(?:o|a|as)\b|woon|address|adresse|wohnort|dirección|domicil",
+        r"work|job\b|employ|arbeit|beruf|firma|stelle\b|trabaj|empleo|emple[oa]d|travaill|boulot|métier|lavor|trabalh|occupation|profession|puesto|poste\b",
+        r"earn|salar|income|wage|mak(?:e|es|ing)\b|paid\b|pay\b|gross|verdien|gehalt|einkommen|lohn|brutto|netto|gan(?:o|as?|ar|amos)\b|sueldo|ingreso|cobr|gagn|salaire|revenu|touche",
+        r"weigh|weight|wieg|gewicht|pes(?:o|a|as|ar)\b|pèse|poids",
+        r"born\b|birth|geb(?:oren|urt)|nac(?:i|í)|cumpl|né\b|née\b|naissance|anniversaire",
+        r"rent\b|lease|miete|alquiler|loyer|affitto|aluguel",
+        r"owe|debt|loan|schuld|kredit|deb(?:o|e|es)\b|deuda|préstamo|crédit|dette|dois\b|doit\b",
+        r"car\b|driv|auto\b|fahre?\b|coche|conduc|voiture|condui",
+        r"stud|universit|uni\b|degree|studi|estudi|carrera|étudi|fac\b",
+        r"diagnos|condition\b|illness|krank|enferm|malad",
+    )
+)
+_CURRENCY: Final = re.compile(r"[$€£¥]|\b(?:eur|usd|gbp|chf)\b", re.IGNORECASE)
+_MINE: Final = re.compile(
+    r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meu|minha|mijn)\s+(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+_UNITS: Final = tuple(
+    re.compile(rf"(?<![^\W\d_])(?:{unit})(?!\w)", re.IGNORECASE)
+    for unit in (
+        r"\$|dollars?|usd|dólares",
+        r"€|euros?|eur",
+        r"£|pounds?|gbp|quid|libras|livres|pfund",
+        r"kg|kilos?|kilogram\w*|kilogramm\w*",
+        r"cm|cent[ií]m\w+|zentimeter\w*",
+        r"km|kilom\w+",
+        r"mg|milligram\w*|miligram\w*",
+        r"µg|mcg|microgram\w*|mikrogram\w*",
+        r"%|percent|prozent|por ciento|pour cent",
+        r"years?|yrs?|yo|old|aged?|jahre?n?|alt|alter|años?|edad|ans?|âge",
+        r"m|met(?:re|er|ro)s?|mètres?",
+        r"months?|monate?n?|mes(?:es)?|mois|monthly|monatlich\w*|mensual\w*",
+        r"weeks?|wochen?|semanas?|semaines?|weekly",
+        r"days?|tage?n?|días?|jours?|daily|täglich|diari\w+",
+        r"hours?|hrs?|stunden?|horas?|heures?",
+        r"miles?|meilen?|millas?|milles",
+    )
+)
+_MONTHS: Final = (
+    "jan(?:uary|uar|vier)?|enero", "feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?", "mar(?:ch|zo|s)?|märz", "apr(?:il)?|abr(?:il)?|avril", "ma[yi]|mayo",
+    "june?|juni|junio|juin", "july?|juli|julio|juillet", "aug(?:ust)?|agosto|ago|août", "sep(?:t(?:ember|iembre|embre)?)?",
+    "o[ck]t(?:ober|ubre|obre)?", "nov(?:ember|iembre|embre)?", "de[cz](?:ember)?|dic(?:iembre)?|déc(?:embre)?",
+)  # fmt: skip
+#: A statement of what somebody is, and how the owner says so.
+_IS: Final = re.compile(r"(?:\w+ )?(?:is|ist|es|est|está)\b", re.IGNORECASE)
+_I_AM: Final = re.compile(r"\b(?:i['’]?m|i am|ich bin|bin ich|soy|estoy|je suis)\b", re.IGNORECASE)
+_ORDINAL: Final = r"(?:st|nd|rd|th|er|\.)?"
+_DATES: Final = tuple(
+    (
+        month,
+        re.compile(
+            rf"(?<!\w)(?:(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+|de\s+)?(?:{names})(?!\w)|(?:{names})\.?\s+(?:the\s+)?(?P<on>\d{{1,2}}){_ORDINAL}(?!\w))"
+            r"\.?(?:,?\s+(?:de\s+)?(?P<year>\d{4}))?",
+            re.IGNORECASE,
+        ),
+    )
+    for month, names in enumerate(_MONTHS, 1)
+)
+_PHONE: Final = re.compile(r"(?<!\w)\+?\(?\d[\d ()/-]{6,}\d(?!\w)")
+_NUMBER: Final = re.compile(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+(?![\d])|\d+(?:[.,]\d+)?(?![\d])")
+_SEPARATORS: Final = "[., \u00a0\u202f’']?"
+_TOKEN: Final = re.compile(r"[^\W_]+")
+_AGE: Final = re.compile(
+    r"(?:(?<!\w)(?:i['’]?m|am|are|['’]re|is|be|being|was|turn(?:ed|ing|s)?|at|bin|bist|ist|sind|mit|soy|eres|tengo|tienes?|con|ai|as|a|avez|à)\s+)$",
+    re.IGNORECASE,
+)
+#: Nothing but this may follow a bare number that is somebody's age.
+_ENDED: Final = re.compile(r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)")
+_FEWEST_DIGITS: Final = 3
+#: Shorter words have no other last vowel.
+_SHORTEST: Final = 5
+
+
+class _Part(NamedTuple):
+    """One name, number or word of a value."""
+
+    weight: float
+    #: Of a number: its spellings.
+    spellings: re.Pattern[str] | None = None
+    is_date: bool = False
+    is_phone: bool = False
+    #: Of a word: the hashes of its forms.
+    forms: frozenset[int] = frozenset()
+    is_name: bool = False
+    #: Of a word that is no name: its letters without a last vowel, which may be another one (“vegano”, “vegana”).
+    stem: str = ""
+
+    def is_bare_in(self, found: str) -> bool:
+        """True if the number was found in digits alone, as the number of a ticket or a bus may be written."""
+        return found.isdecimal() and not (self.is_date or self.is_phone)
+
+
+class Value:
+    """The value that some memories state. Each of its parts has a weight; a text in which they sum up to 1 tells it."""
+
+    def __init__(self, memories: Sequence[Memory], names: Collection[str]) -> None:
+        self._parts: list[_Part] = []
+        self._common: set[int] = set()
+        self._units: list[re.Pattern[str]] = []
+        self._said_by: list[str] = []
+        said = " ".join(memory.passage_text().replace("_", " ") for memory in memories)
+        self._families = [family for family in (*_FAMILIES, *SAME_PEOPLE) if family.search(said)]
+        self._is_state = any(_IS.match(memory.content) for memory in memories)
+        self.is_age = False
+        for memory in memories:
+            self._add(memory, names)
+        self.forms = frozenset(form for one in self._parts for form in one.forms)
+
+    def _add(self, memory: Memory, names: Collection[str]) -> None:
+        said = memory.content
+        units = [unit for unit in _UNITS if unit.search(said)]
+        self._units += units
+        self.is_age = self.is_age or (
+            _UNITS[9] in units and bool(re.search(r"old|age|alt|edad|años|ans", said))
+        )
+        numbers = list(_numbers(said))
+        self._parts += [part for part, _ in numbers]
+        bare = said
+        for _, (start, end) in reversed(numbers):
+            bare = f"{bare[:start]} {bare[end:]}"
+        left_out = {*names}
+        words = [
+            (word, forms)
+            for word, forms in words_with_forms(bare)
+            if word.casefold() not in left_out and any(map(str.isalnum, word))
+        ]
+        key = words_with_forms(re.sub(r"[_./-]+", " ", memory.key or ""))
+        own = [(word, forms) for word, forms in words if not self._is_common(word)]
+        saying = [one for one in (*words, *key) if one not in own and not _EMPTY.fullmatch(one[0])]
+        self._common.update(form for _, forms in saying for form in forms)
+        self._said_by += [folded(word.casefold()) for word, _ in saying]
+        self._words(
+            said, own if own or numbers else words, has_number=any(part.weight >= 1 for part, _ in numbers)
+        )
+
+    def _is_common(self, word: str) -> bool:
+        return bool(
+            _COMMON.fullmatch(word) or _is_person(word) or any(unit.fullmatch(word) for unit in _UNITS)
+        )
+
+    def _words(self, said: str, words: Sequence[tuple[str, frozenset[int]]], *, has_number: bool) -> None:
+        """Add words: names and codes tell the value alone, and so does the only rare word where there is nothing else."""
+        written = {token[0] for token in _TOKEN.finditer(said) if token.start() > 0 and token[0][0].isupper()}
+        named = [word for word, _ in words if any(one.casefold() == word.casefold() for one in written)]
+        rare = len(words) - len(named)
+        for word, forms in words:
+            is_code = any(map(str.isdigit, word))
+            if word in named or is_code:
+                self._parts.append(_Part(1.0, forms=forms, is_name=word in named))
+            else:
+                weight = 0.25 if named or has_number else 1.0 if rare == 1 else 0.5
+                self._parts.append(_Part(weight, forms=forms, stem=_stem(word)))
+
+    @cached_property
+    def _beginnings(self) -> re.Pattern[str] | None:
+        """The beginnings of long words that say what the value is: “allergy” says it as “allergic” does."""
+        begins = {
+            word[: max(_SHORTEST, len(word) - 3)] if len(word) > _SHORTEST else word[:-1]
+            for word in self._said_by
+            if len(word) >= _SHORTEST
+        }
+        return re.compile(rf"\b(?:{'|'.join(map(re.escape, begins))})") if begins else None
+
+    @cached_property
+    def common(self) -> frozenset[int]:
+        """The forms of the words that say what the value is: its verb, its key, the person whose it is."""
+        return frozenset(self._common)
+
+    def names_somebody_else(self, text: str) -> bool:
+        """True if a text has a name of the value as part of another one: “Max Weber” where the value is Max."""
+        tokens = list(_TOKEN.finditer(text))
+        named = [one for one in self._parts if one.is_name]
+        return any(
+            not one.forms.isdisjoint(terms_in(token[0]))
+            and token[0][0].isupper()
+            and self._is_other(text, tokens, place)
+            for place, token in enumerate(tokens)
+            for one in named
+        )
+
+    def places_in(self, text: str) -> list[tuple[int, int]]:
+        """Return the places of the value's parts in a text, in their order."""
+        return [place for place, _ in self._found(text)]
+
+    def held_by(self, text: str) -> float:
+        """Return how much of the value a text holds; with 1 it tells it."""
+        best: dict[int, float] = {}
+        for _, part in self._found(text):
+            best[id(part)] = part.weight
+        return sum(best.values())
+
+    @cached_property
+    def _is_number(self) -> bool:
+        """True if nothing but a small number tells the value, so that its unit does beside it."""
+        return not any(one.weight >= 1 for one in self._parts)
+
+    def _has_another_unit(self, after: str) -> bool:
+        """True if what follows a number is a unit of something else: 1,200 metres are no 1,200 euros."""
+        if not self._units:
+            return False
+        return any(unit.match(after) for unit in _UNITS if unit not in self._units)
+
+    def has_spelling(self, text: str) -> bool:
+        """True if a text has a number of the value in one of its spellings."""
+        return self._numbers is not None and self._numbers.search(text) is not None
+
+    @cached_property
+    def _numbers(self) -> re.Pattern[str] | None:
+        ways = [one.spellings.pattern for one in self._parts if one.spellings is not None]
+        return re.compile("|".join(f"(?:{way})" for way in ways), re.IGNORECASE) if ways else None
+
+    def has_number(self, text: str) -> bool:
+        """True if a text has a number of the value that tells it alone."""
+        return any(
+            one.weight >= 1 and one.spellings is not None and not one.is_date and one.spellings.search(text)
+            for one in self._parts
+        )
+
+    def relates(self, text: str) -> bool:
+        """True if a text says what the value is, or that it is the owner's."""
+        return self.is_said_by(text) or self.is_mine(text)
+
+    def is_mine(self, text: str) -> bool:
+        """True if a text has the value behind "my"."""
+        return any(
+            part.weight >= 1 and not _is_person(text[start:end]) and _MINE.search(text[:start]) is not None
+            for (start, end), part in self._found(text)
+        )
+
+    def is_said_by(self, text: str) -> bool:
+        """True if a text has a word that says what the value is, but for "my"."""
+        if not self.common.isdisjoint(terms_in(text)) or any(unit.search(text) for unit in self._units):
+            return True
+        if self._is_state and _I_AM.search(text):
+            return True
+        if any(family.search(text) for family in self._families):
+            return True
+        return self._beginnings is not None and self._beginnings.search(folded(text.casefold())) is not None
+
+    def _found(self, text: str) -> Iterator[tuple[tuple[int, int], _Part]]:
+        for part in self._parts:
+            if part.spellings is not None:
+                for found in part.spellings.finditer(text):
+                    if self._has_another_unit(text[found.end() : found.end() + 12].lstrip()):
+                        continue
+                    near = text[max(found.start() - 12, 0) : found.end() + 24]
+                    weak = part.weight < 1 or (part.is_bare_in(found[0]) and not _CURRENCY.search(near))
+                    if (
+                        weak
+                        and self.is_age
+                        and _AGE.search(text[: found.start()])
+                        and _ENDED.match(text[found.end() :])
+                    ):
+                        yield found.span(), part._replace(weight=1.0)
+                    else:
+                        told = not weak or (self._is_number and self.is_said_by(near))
+                        yield found.span(), part._replace(weight=1.0 if told else min(part.weight, 0.5))
+        words = [one for one in self._parts if one.forms]
+        tokens = list(_TOKEN.finditer(text)) if words else []
+        for place, token in enumerate(tokens):
+            terms, stem = terms_in(token[0]), _stem(token[0])
+            for part in words:
+                if part.forms.isdisjoint(terms) and not (part.stem and part.stem == stem):
+                    continue
+                if not (part.is_name and self._is_other(text, tokens, place)):
+                    yield token.span(), part
+
+    def _is_other(self, text: str, tokens: Sequence[re.Match[str]], place: int) -> bool:
+        """True of a word that is no name, or is part of somebody else's: “Max Weber” is not Max."""
+        token, after = tokens[place], tokens[place + 1] if place + 1 < len(tokens) else None
+        if not token[0][0].isupper():
+            return not text.islower()
+        if re.match(r"-[^\W\d_a-zà-ÿ]", text[token.end() :]) or re.search(
+            r"[^\W\d_]-$", text[: token.start()]
+        ):
+            return True
+        if after is None or not after[0][0].isupper() or text[token.end() : after.start()] != " ":
+            return False
+        terms = terms_in(after[0])
+        return self.forms.isdisjoint(terms) and self.common.isdisjoint(terms) and len(after[0]) > 1
+
+
+def _stem(word: str) -> str:
+    bare = folded(word.casefold()).rstrip("s")
+    return bare[:-1] if len(bare) > _SHORTEST and bare[-1] in "aeo" else bare if len(bare) > _SHORTEST else ""
+
+
+def _is_person(word: str) -> bool:
+    return re.fullmatch(PEOPLE, word, re.IGNORECASE) is not None
+
+
+def _numbers(said: str) -> Iterator[tuple[_Part, tuple[int, int]]]:
+    """Yield the dates, telephone numbers and other numbers of a statement with their places, in their order."""
+    taken: list[tuple[_Part, tuple[int, int]]] = []
+    for month, dates in _DATES:
+        for found in dates.finditer(said):
+            day = int(found["day"] or found["on"])
+            taken.append((_Part(1.0, _date(day, month, found["year"]), is_date=True), found.span()))
+    for pattern, made in ((_PHONE, _phone), (_NUMBER, _quantity)):
+        for found in pattern.finditer(said):
+            start, end = found.span()
+            inside = any(start < last and first < end for _, (first, last) in taken)
+            glued = said[start - 1 : start].isalpha() or said[end : end + 1].isalpha()
+            part = None if inside or glued else made(found[0])
+            if part is not None:
+                taken.append((part, found.span()))
+    return iter(sorted(taken, key=lambda one: one[1]))
+
+
+def _phone(written: str) -> _Part | None:
+    digits = re.sub(r"\D", "", written)
+    if len(digits) < 7 or re.fullmatch(r"\d{1,3}(?: \d{3})+", written):
+        return None
+    gap = r"[\s()./-]*"
+    if written.startswith("+"):
+        # Where the code of the country ends is not known.
+        ways = [
+            rf"(?:\+?{gap.join(digits[:at])}{gap}(?:\(0\))?|\(?0){gap}{gap.join(digits[at:])}"
+            for at in (1, 2, 3)
+        ]
+        return _Part(1.0, re.compile(rf"(?<![\w+])\(?(?:{'|'.join(ways)})(?!\d)"), is_phone=True)
+    bare = digits.lstrip("0")
+    return _Part(
+        1.0,
+        re.compile(rf"(?<![\w+])(?:\(?\+\d{{1,3}}\)?{gap}(?:\(0\))?|\(?0{{0,2}}){gap}{gap.join(bare)}(?!\d)"),
+        is_phone=True,
+    )
+
+
+def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
+    names, of = _MONTHS[month - 1], r"\s*(?:of\s+|de\s+)?"
+    after = rf"(?:[\s,./-]*(?:de\s+)?{year})" if year else r"(?:[\s,./-]*(?:de\s+)?\d{4})"
+    optional = rf"{after}?" + (r"(?![\s,./-]*\d{4})" if year else "")
+    short = rf"(?:[./-](?:{year}|{year[2:]}))" if year else r"(?:[./-]\d{2,4})"
+    ways = [
+        rf"0?{day}{_ORDINAL}{of}(?:{names})(?!\w)\.?{optional}",
+        rf"(?:{names})\.?\s+(?:the\s+)?0?{day}{_ORDINAL}(?!\w){optional}",
+        *(rf"0?{a}\.?[./-]0?{b}(?:{short}(?!\d)|(?![./-]?\d)\.?)" for a, b in ((day, month), (month, day))),
+        rf"{year or r'[0-9]{4}'}-{month:02}-{day:02}",
+    ]
+    return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})", re.IGNORECASE)
+
+
+def _quantity(written: str) -> _Part | None:
+    """Return a number in its spellings: with and without separators, with “k”, and in words."""
+    grouped = re.fullmatch(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+", written)
+    whole, _, rest = (
+        (re.sub(r"\D", "", written), "", "") if grouped else written.replace(",", ".").partition(".")
+    )
+    digits = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", _SEPARATORS, whole)
+    number = int(whole)
+    ways = [rf"{digits}[.,]{rest}0*" if rest.strip("0") else rf"{digits}(?:[.,](?:0{{1,2}}|-+))?(?![.,]\d)"]
+    if not rest.strip("0"):
+        ways += in_words(number)
+        if number >= 1000 and number % 100 == 0:
+            thousands, hundreds = divmod(number // 100, 10)
+            count = rf"{thousands}[.,]{hundreds}" if hundreds else str(thousands)
+            ways.append(rf"{count}(?:\s?k|[\s-](?:thousand|tausend|mil|mille))(?!\w)")
+    is_year = re.fullmatch(r"(?:19|20)\d\d", written) is not None
+    weight = 1.0 if len(whole + rest) >= _FEWEST_DIGITS and not is_year else 0.5
+    border = r"(?!\d|[.,:/]\d|-\d)(?:(?=(?:kg|km|cm|mg|g|m|h|°|k)\b)|(?!\w))"
+    return _Part(weight, re.compile(rf"(?<![\w.,:/#-])(?<!\d\s)(?:{'|'.join(ways)}){border}", re.IGNORECASE))

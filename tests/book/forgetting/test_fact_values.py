@@ -1,0 +1,111 @@
+"""Tests of the value of a fact: which spellings hold it, which words and numbers only look like it, and what is cut for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoranda.book.forgetting.cuts import cuts
+from memoranda.book.forgetting.fact_values import Value
+from memoranda.book.forgetting.facts import fact_of
+from memoranda.model.memories import Memory
+from memoranda.model.records import EVERYONE, Owner
+from memoranda.model.redactions import TAKEN, cut
+from memoranda.model.values import Span, new_id, utc_now
+from memoranda.text.number_words import in_words
+
+NAMES = frozenset({"ana", "user"})
+
+
+def a_memory(content: str) -> Memory:
+    return Memory(
+        id=new_id(), owner=Owner(id="ana"), audience=EVERYONE, content=content, observed_at=utc_now()
+    )
+
+
+def left_of(text: str, content: str, *others: str, repeats: bool = True) -> str:
+    """Return what is left of the assistant's words, or of the user's, once a fact is forgotten."""
+    fact = fact_of([a_memory(content)], NAMES, [a_memory(one) for one in others])
+    found = cuts(fact, text, repeats=repeats)
+    return cut(text, [Span(start=start, end=end) for (start, end), why in found if why in TAKEN])
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("Earns 65,000 euros a year", "65k · 65.000 € · 65 000 · $65k · €65,000.00 · sixty-five thousand"),
+        ("Verdient 58.000 Euro", "58k · achtundfünfzigtausend · 58 000"),
+        ("Owes 18,500 dollars", "$18.5k · eighteen and a half thousand"),
+        ("Paie 890 euros de loyer", "890,00 € · huit cent quatre-vingt-dix"),
+        ("Pesa 71 kilos", "71 kg · setenta y un kilos"),
+        ("Is 42 years old", "I'm 42 · age: 42 · forty-two years · At 42,"),
+        ("Was born on 9 May 1988", "09/05/1988 · 1988-05-09 · May 9, 1988 · May 9th · 9. Mai"),
+        ("Phone number is 0161 496 0142", "0161 4960142 · +44 161 496 0142 · (0161) 496-0142"),
+        ("Phone number is +49 171 2345678", "0171 2345678 · +49 (0)171/2345678 · 0171-234 56 78"),
+        ("Es vegano", "vegana"),
+        ("Wears shoe size 43", "shoe size: 43"),
+        ("Speaks German at level B2", "the B2"),
+    ],
+)
+def test_a_value_is_held_in_each_of_its_spellings(content: str, text: str) -> None:
+    value = Value([a_memory(content)], NAMES)
+    assert [one for one in text.split(" · ") if value.held_by(one) < 1] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("Earns 65,000 euros a year", "165,000 · 65 · 65,001 · ticket 65000"),
+        ("Is 42 years old", "1942 · bus 42 · 420 pages · gate 142 · 42 km"),
+        ("Was born on 9 May 1988", "9 June 2021 · 9:05 · 19th of May · 9 May 2021"),
+        ("Sister is called Ann", "Hannah · annual · Anna · Ann Lee · Ann-Kathrin · Mary-Ann"),
+        ("Lives in Rome", "Romeo · Roman"),
+        ("Pesa 71 kilos", "muelle 71 · 17 kilos"),
+    ],
+)
+def test_what_only_looks_like_a_value_does_not_hold_it(content: str, text: str) -> None:
+    value = Value([a_memory(content)], NAMES)
+    assert [one for one in text.split(" · ") if value.held_by(one) >= 1] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "left"),
+    [
+        ("Earns 72,000 dollars", "At 38, with $72k a year, you could borrow 300k.", "At 38, you could borrow 300k."),
+        ("Earns 72,000 dollars", "- Pay: 72.000\n- Age: 38\n", "- Age: 38\n"),
+        ("Earns 72,000 dollars", "| You | 72,000 | 38 |\n| Mia | 65,000 | 40 |", "| You |  | 38 |\n| Mia | 65,000 | 40 |"),
+        ("Lives in Rome", "In Rome, where you live, the market has peppers.", "the market has peppers."),
+        ("Works at Kestrel", 'Draft: "Employed at Kestrel, since 2017 in York."', 'since 2017 in York."'),
+    ],
+)  # fmt: skip
+def test_what_the_assistant_repeats_loses_the_parts_with_the_value(
+    content: str, text: str, left: str
+) -> None:
+    assert left_of(text, content) == left
+
+
+def test_the_users_own_words_tell_a_value_beside_a_word_that_says_what_it_is() -> None:
+    said = "J'habite à Nantes depuis 2019 et j'ai deux enfants."
+    assert left_of(said, "Vit à Nantes", repeats=False) == "j'ai deux enfants."
+    for other in ("On part de Nantes à 8h.", "I visited Nantes in May."):
+        assert left_of(other, "Vit à Nantes", repeats=False) == other
+
+
+def test_somebody_elses_fact_with_the_same_value_stays() -> None:
+    text = "Your income is €70k and Jelena's income is €70k, so it changes nothing."
+    left = left_of(text, "Earns 70,000 euros", "Wife Jelena earns 70,000 euros")
+    assert left == "Jelena's income is €70k, so it changes nothing."
+    kept = "Anna Petrov answered, and Anna P. from payroll called."
+    assert left_of(kept, "Is married to Anna", "Anna Petrov does the payroll") == kept
+
+
+def test_every_number_below_a_million_is_written_once_in_each_language() -> None:
+    for number in (2, 21, 80, 97, 101, 999, 1000, 1200, 21_021, 999_999):
+        ways = list(in_words(number))
+        assert len(ways) == 4 and len(set(ways)) >= 3
+    assert list(in_words(1_000_000)) == list(in_words(1)) == []
+
+
+def test_a_verb_at_the_beginning_of_a_sentence_is_no_name_of_somebody_else() -> None:
+    said = "Hablo tres idiomas y toco el piano."
+    assert left_of(said, "Habla tres idiomas", repeats=False) == "toco el piano."
+    assert left_of("Contains peanuts.", "Is allergic to peanuts") == ""
