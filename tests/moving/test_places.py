@@ -112,17 +112,3 @@ async def test_which_copy_made_a_book_comes_with_no_copy_and_no_export_of_it(
     assert found[2].made_by not in (None, found[1].made_by)
     assert found[3].made_by is None
     assert len({each.secret for each in found}) == 1
-
-
-# ── marks of versions that copied a book while it was written ────────────────────────────────────────────────────────
-
-
-async def test_an_unfinished_copy_of_an_earlier_version_is_begun_anew(place: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there.db"
-    copy = await unfinished(place, there)
-    store(there, "arrival", [str(place), "a run", copy])
-    with pytest.raises(memoranda.UnfinishedCopy, match=r"unfinished copy of .*book\.db"):
-        await memoranda.open(there)
-    await said(place, "written since")
-    await memoranda.copy(place, there, switch=True)
-    await assert_same(place, there)

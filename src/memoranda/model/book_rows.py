@@ -254,11 +254,9 @@ def mark_text(mark: Departure | Arrival) -> bytes:
 def marks_of(stored: Mapping[str, bytes]) -> tuple[Departure | None, Arrival | None]:
     """Return the marks from the texts stored under their names."""
     departure, arrival = stored.get(DEPARTURE), stored.get(ARRIVAL)
-    # Versions that copied a book while it was written stored a run between the source and the copy.
-    found = None if arrival is None else json.loads(arrival)
     return (
         None if departure is None else Departure(*json.loads(departure)),
-        None if found is None else Arrival(found[0], found[-1]),
+        None if arrival is None else Arrival(*json.loads(arrival)),
     )
 
 
