@@ -20,9 +20,9 @@ from memoranda.engines.postgres.server.session import Session  # noqa: E402
 #: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed digests.
 OWN = {
     *(
-        "properties.name",
-        "properties.value",
-        "migrations.name",
+        "book.name",
+        "book.value",
+        "formats.name",
         "owners.kind",
         "owners.era",
         "owners.digest",
@@ -164,8 +164,8 @@ async def test_forgetting_again_is_pending_until_a_scrub_that_began_after_it_is_
     assert "dead rows" in (await other.erase(theirs)).pending_because
     assert (await engine.scrub()).complete
     assert [(await p.erase(id)).state for p, id in ((pen, memory), (other, theirs))] == ["complete"] * 2
-    # A book of before there were marks.
-    forgotten = "DELETE FROM properties WHERE name IN ('erased', 'scrubbed')"
+    # Without the marks: as a book that took in what was erased elsewhere.
+    forgotten = "DELETE FROM book WHERE name IN ('erased', 'scrubbed')"
     await engine.server.write(lambda s: s.run_text(forgotten))
     assert (await pen.erase(memory)).state == "pending"
     await administrator.execute("REVOKE pg_checkpoint FROM reader_and_writer")

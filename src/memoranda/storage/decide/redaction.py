@@ -26,6 +26,7 @@ from memoranda.model.redactions import (
     with_strings,
 )
 from memoranda.model.values import Span
+from memoranda.storage.damaged import Damaged
 from memoranda.text.similarity import coverage, terms_in, words_with_forms
 
 _PARTS: Final = {
@@ -39,6 +40,8 @@ _WHERE: Final = {
     RecordType.MEMORY: "data",
     RecordType.ITEM: "value",
     RecordType.EPISODE: "text",
+    RecordType.THREAD: "texts",
+    RecordType.OVERFLOW: "calls",
 }
 _SPACE: Final = re.compile(r"\s+")
 
@@ -86,6 +89,7 @@ def without_parts(record: Record, spans: Collection[Span]) -> Any:
     """Return an episode, or a record that is made anew from others, without parts of its texts; None if nothing is left."""
     if isinstance(record, ProfileDocument):
         return record.without_places({one.path for one in spans if one.path is not None})
+    _check(record, spans)
     texts, data = texts_of(record), _fields(record)
     left: dict[str, str | None] = {}
     for pointer in {one.path for one in spans if one.path is not None}:
@@ -213,7 +217,8 @@ def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...]
 
 def statements_of(records: Iterable[Record]) -> str:
     """Return what the memories among some records state."""
-    return "\n".join(record.passage_text() for record in records if isinstance(record, Memory))
+    told = (record for record in records if isinstance(record, Memory) and not isinstance(record, Damaged))
+    return "\n".join(memory.passage_text() for memory in told)
 
 
 def check_version(record: Record, redaction: Redaction) -> None:
@@ -225,7 +230,7 @@ def check_version(record: Record, redaction: Redaction) -> None:
         )
 
 
-def _check(record: Redactable, spans: Iterable[Span]) -> None:
+def _check(record: Record, spans: Iterable[Span]) -> None:
     """Raise ``InvalidInput`` for a part that the record does not have."""
     texts = texts_of(record)
     for one in spans:
