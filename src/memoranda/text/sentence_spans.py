@@ -15,7 +15,7 @@ _END: Final = re.compile(r"(?<=[.!?…؟।])[\"'”’»)\]]*\s+|(?<=[。！？
 _NO_END: Final = re.compile(
     r"(?:(?<![^\s(\"'])(?:dr|mr|mrs|ms|prof|st|ste|sr|sra|srta|dra|mme|mlle|hr|fr|jr|mt|ft|ave|rd|blvd|apt|no|nr|núm|vs|ca|bzw"
     r"|z\.\s?b|d\.\s?h|e\.g|i\.e|u\.a|usw|etc|p\.ej|approx|inc|ltd|str|tel|geb)|(?<!\S)[^\W\d_]"
-    r"|(?:\b(?:am|der|dem|den|des|vom|zum|bis)\s|^)\d{1,2})\.$",
+    r"|(?:\b(?:(?<!\bi\s)am|der|dem|den|des|vom|zum|bis)\s|^)\d{1,2})\.$",
     re.IGNORECASE,
 )
 _POINT: Final = re.compile(r"\s*(?:[-*•‣·–—>#|]|\d{1,2}[.)])")

@@ -188,6 +188,8 @@ class _Sentence:
 
     def _is_of_somebody_else(self, at: int) -> bool:
         """True if a part is about somebody else: by its own words, or else by those of the parts before it."""
+        if self._fact.whom:
+            return self._is_of_owner(at)
         if self._fact.of_somebody:
             return False
         for place in range(at, -1, -1):
@@ -202,6 +204,16 @@ class _Sentence:
                 or any(found[0].casefold() in self._fact.people for found in PERSON.finditer(words))
             ):
                 return False
+        return False
+
+    def _is_of_owner(self, at: int) -> bool:
+        """True if a part is about the owner: where the fact is of somebody else, whom the parts up to this one do not name."""
+        for place in range(at, -1, -1):
+            words = self._words(place)
+            if not self._fact.is_of_owner(words):
+                return False
+            if OWN.search(words) or _FIRST_PERSON.search(words):
+                return True
         return False
 
     def _names_somebody(self, words: str) -> bool:

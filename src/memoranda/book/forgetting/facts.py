@@ -57,6 +57,12 @@ class Fact:
     strangers: frozenset[int] = frozenset()
     #: The other statements that may hold a word of it.
     near: tuple[Memory, ...] = ()
+    #: The forms of the words for somebody else whom all its statements are about; empty for a fact of the owner.
+    whom: frozenset[int] = frozenset()
+
+    def is_of_owner(self, text: str) -> bool:
+        """True if it is about somebody else, whom a text does not name."""
+        return bool(self.whom) and self.whom.isdisjoint(terms_in(text))
 
     @cached_property
     def forms(self) -> frozenset[int]:
@@ -155,6 +161,7 @@ def fact_of(memories: Sequence[Memory], names: Collection[str], others: Sequence
         " ".join(memory.passage_text() for memory in memories),
         tuple(others),
         value,
+        whom=_whom(memories, frozenset(names)),
     )
     near = [
         one
@@ -162,6 +169,19 @@ def fact_of(memories: Sequence[Memory], names: Collection[str], others: Sequence
         if fact.touches(one.content if one.data is None else f"{one.content} {one.data}")
     ]
     return replace(fact, near=tuple(near), strangers=_strangers(fact, near))
+
+
+def _whom(memories: Sequence[Memory], names: Collection[str]) -> frozenset[int]:
+    """Return the forms of the words for somebody else, if each of the statements is about such a person."""
+    found: set[int] = set()
+    for memory in memories:
+        subject = memory.subject
+        if subject is None and (kin := PERSON.match(memory.content)):
+            subject = kin[0]
+        if subject is None or comparable_text(subject) in {*names, *OWNER_WORDS}:
+            return frozenset()
+        found.update(form for _, forms in words_with_forms(subject) for form in forms)
+    return frozenset(found)
 
 
 def _strangers(fact: Fact, others: Iterable[Memory]) -> frozenset[int]:

@@ -152,6 +152,7 @@ class Look:
         before = len(self.same)
         for memory in fact.near:
             its_own = memory.key not in keys and self._is_same_subject(memory)
+            its_own = its_own and not (memory.subject is None and fact.is_of_owner(memory.content))
             if its_own and (
                 any(tells(fact, text) for text in statements_of(memory))
                 or self._has_value_of_source(fact, memory)

@@ -39,7 +39,7 @@ def profile_values(profile: ProfileDocument, fact: Fact) -> Iterator[Telling]:
         items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
         for place, item in items:
             text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-            if tells_value(fact, text, about):
+            if not fact.is_of_owner(f"{about} {text}") and tells_value(fact, text, about):
                 path = f"/body/{escaped(name)}" + ("" if place is None else f"/{place}")
                 span = Span(start=0, end=max(len(text), 1), path=path)
                 yield Telling(profile.id, profile.version, span, text, VALUE, profile.type)

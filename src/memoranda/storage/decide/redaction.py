@@ -158,7 +158,7 @@ class Removed:
         return isinstance(self.left, Message) and self.left.content == NO_WORDS and self.left.native is None
 
     def is_source_of(self, text: str, quotes: Sequence[Cited]) -> bool:
-        """True if a statement came from the words that are taken out, and most of its words are not of another fact."""
+        """True if a statement came from the words that are taken out, and more of its words are of the fact than of another one."""
         own = [one.quote for one in quotes if one.message == self.before.id]
         if own and not all(map(self.has_quote, own)):
             return False
@@ -166,7 +166,7 @@ class Removed:
             return False
         other, fact = self._other_terms(own), terms_in(self.fact)
         said = [forms for _, forms in words_with_forms(text) if not forms.isdisjoint(other)]
-        return 2 * sum(not forms.isdisjoint(fact) for forms in said) >= len(said)
+        return not said or 2 * sum(not forms.isdisjoint(fact) for forms in said) > len(said)
 
     def _other_terms(self, quotes: Iterable[str]) -> frozenset[int]:
         """Return the terms that may be of another fact: of all that was said, or what quotes keep if no fact is forgotten."""
