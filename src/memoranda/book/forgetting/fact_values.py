@@ -15,7 +15,7 @@ from memoranda.text.similarity import terms_in, words_with_forms
 
 #: Words that many facts have: what is done with a value, and its units.
 _COMMON: Final = re.compile(
-    r"(?:li(?:v|k)e|living|work|employ|job|earn|make|take|use|ha[sd]|have|was|is|be|born|call|named?|play|love|speak|prefer|allerg|pay|paid|weigh|own|owe|drive|wear"
+    r"(?:(?:dis)?li(?:v|k)e|hate|enjoy|avoid|living|work|employ|job|earn|make|take|use|ha[sd]|have|was|is|be|born|call|named?|play|love|speak|prefer|allerg|pay|paid|weigh|own|owe|drive|wear"
     r"|bought|number|size|level|type|kind|plan|study|studi|married|engaged|user|currently|new|fluent|home|partner|old|age|once|about|from|since"
     r"|wohn|leb|arbeit|verdien|heiß|ist|spiel|nutz|mag|hat|fähr|trägt|zahl|wieg|gebor|nummer|größe|stuf|neu|seit|verheirat"
     r"|vive|trabaj|gan|llam|tien|es|usa|habl|gust|pag|pes|estudi|conduc|cumpl|númer|talla|nivel|casad|nació|nueva?|desde|su|sus|tu|mi"
@@ -41,9 +41,15 @@ _FAMILIES: Final = tuple(
         r"car\b|driv|auto\b|fahre?\b|coche|conduc|voiture|condui",
         r"stud|universit|uni\b|degree|studi|estudi|carrera|étudi|fac\b",
         r"diagnos|condition\b|illness|krank|enferm|malad",
+        r"lik(?:e|es|ing)\b|lov(?:e|es|ing)\b|enjoy|ador|favou?rite|hobb|mag\b|mögen\b|lieb|gern|gust|encant|aficion|aim(?:e|es|ons|ez)\b|préfér",
+        r"dislik|hat(?:e|es)\b|avoid|detest|hass|odi(?:o|a|as)\b|détest|(?:not|n['’]t|nicht|kein\w*|no|pas)\s+(?:\w+\s+)?(?:like|mögen|mag|me gust|aim)",
+        r"allerg|intoleran|alérgi|alergi|unverträglich",
     )
 )
-_CURRENCY: Final = re.compile(r"[$€£¥]|\b(?:eur|usd|gbp|chf)\b", re.IGNORECASE)
+_CURRENCY: Final = re.compile(
+    r"[$€£¥]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|pesos?|dólares|libras|pfund|livres)\b",
+    re.IGNORECASE,
+)
 _MINE: Final = re.compile(
     r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meu|minha|mijn)\s+(?:\w+\s+)?$",
     re.IGNORECASE,
@@ -286,7 +292,8 @@ class Value:
                     ):
                         yield found.span(), part._replace(weight=1.0)
                     else:
-                        told = not weak or (self._is_number and self.is_said_by(near))
+                        may_be = self._is_number or part.weight >= 1
+                        told = not weak or (may_be and self.is_said_by(near))
                         yield found.span(), part._replace(weight=1.0 if told else min(part.weight, 0.5))
         words = [one for one in self._parts if one.forms]
         tokens = list(_TOKEN.finditer(text)) if words else []

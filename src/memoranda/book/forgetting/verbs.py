@@ -10,6 +10,7 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups
+from memoranda.book.forgetting.facts import PERSON
 from memoranda.book.forgetting.item_values import in_earlier_values
 from memoranda.book.forgetting.look import Look, may_forget
 from memoranda.book.forgetting.plans import changed_since, differences_of, shown_of
@@ -231,7 +232,8 @@ class Forgetting:
         hits = await self.recall(owner, about, limit=_CANDIDATES, types="memory", **who)
         scores = {hit.id: hit.score for hit in hits}
         by_words = [hit for hit in hits if hit.words]
-        if by_words and by_words[0] is hits[0] and _is_clear(by_words, hits):
+        is_clear = by_words and by_words[0] is hits[0] and _is_clear(by_words, hits)
+        if is_clear and _is_of_whom(about, hits[0].record):
             return hits[0].id, scores
         ids = list(scores)
         records = await self._services.engine.get(owner, as_view(who), ids)
@@ -284,6 +286,10 @@ class Forgetting:
         else:
             look = Look(engine, owner, view, memories, extent.take, extent.earlier, extent.keep)
             await look.through()
+            if unknown := sorted(set(extent.keep) - {one.id for one in look.earlier}):
+                raise InvalidInput(
+                    f"keep: {unknown[0]} is no earlier value of what is forgotten; leave it out", field="keep"
+                )
             _refuse_unnamed(extent.take, [one.name for one in look.spans])
             more = (record.id for record in (*look.taken, *look.same))
             found = Traces(
@@ -331,6 +337,14 @@ def _told(receipt: ErasureReceipt, found: Traces, *, dry: bool) -> ErasureReceip
     """Return a receipt with what may still tell the fact; that of a dry run with its plan."""
     told = replace(receipt, still_tells=found.still_tells, more=found.more)
     return replace(told, plan=found) if dry else told
+
+
+def _is_of_whom(about: str, record: Record) -> bool:
+    """True if a memory is about the person whom a question names, such as "my sister's age", or about the owner if it names none."""
+    said = " ".join(filter(None, (getattr(record, "subject", None), record.passage_text()))).replace("_", " ")
+    asked = {found[0].casefold() for found in PERSON.finditer(about)}
+    told = {found[0].casefold() for found in PERSON.finditer(said)}
+    return asked <= told if asked else PERSON.match(said) is None
 
 
 def _is_clear(by_words: Sequence[Hit], hits: Sequence[Hit]) -> bool:

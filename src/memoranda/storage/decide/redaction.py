@@ -162,7 +162,8 @@ class Removed:
         own = [one.quote for one in quotes if one.message == self.before.id]
         if own and not all(map(self.has_quote, own)):
             return False
-        if not own and not self.is_empty and coverage(text, self.words) < 1:
+        left = _all_of(self.left)
+        if not own and not self.is_empty and (coverage(text, self.words) < 1 or coverage(text, left) == 1):
             return False
         other, fact = self._other_terms(own), terms_in(self.fact)
         said = [forms for _, forms in words_with_forms(text) if not forms.isdisjoint(other)]
