@@ -46,10 +46,8 @@ _FAMILIES: Final = tuple(
         r"allerg|intoleran|alérgi|alergi|unverträglich",
     )
 )
-_CURRENCY: Final = re.compile(
-    r"[$€£¥]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|pesos?|dólares|libras|pfund|livres)\b",
-    re.IGNORECASE,
-)
+_MONEY: Final = r"[$€£¥]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|pesos?|dólares|libras|pfund|livres)\b"
+_CURRENCY: Final = re.compile(_MONEY, re.IGNORECASE)
 _MINE: Final = re.compile(
     r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meu|minha|mijn)\s+(?:\w+\s+)?$",
     re.IGNORECASE,
@@ -292,8 +290,7 @@ class Value:
                     ):
                         yield found.span(), part._replace(weight=1.0)
                     else:
-                        may_be = self._is_number or part.weight >= 1
-                        told = not weak or (may_be and self.is_said_by(near))
+                        told = not weak or ((self._is_number or part.weight >= 1) and self.is_said_by(near))
                         yield found.span(), part._replace(weight=1.0 if told else min(part.weight, 0.5))
         words = [one for one in self._parts if one.forms]
         tokens = list(_TOKEN.finditer(text)) if words else []

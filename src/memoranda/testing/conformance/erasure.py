@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.errors import Erased, InvalidInput, LimitReached, NotAllowed, NotFound, Stale
+from memoranda.errors import Erased, LimitReached, NotAllowed, NotFound, Stale
 from memoranda.model.changes import (
     AddExperience,
     CloseThread,
@@ -22,8 +22,7 @@ from memoranda.model.ledger import Actor, Target, Verb
 from memoranda.model.messages import SummariseThread, ThreadStatus
 from memoranda.model.profiles import Key
 from memoranda.model.records import EVERYONE, WHOLE, Limits, Owner, OwnerKind, View
-from memoranda.model.redactions import Redaction
-from memoranda.model.values import Span, new_id
+from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import (
     ANN,
@@ -395,12 +394,3 @@ class ErasureSuite(Suite):
         await pen.write(SummariseThread(thread, "Likes tea.", 2))
         await engine.erase(Target(ANN, WHOLE, Actor("owner"), (), emptied=(thread,)), pen.tick())
         assert ((await pen.read(thread)).summary, len(await pen.scan())) == ("", 3)
-
-    async def test_a_place_that_a_thread_does_not_have_is_refused(self, engine: Engine) -> None:
-        pen = Pen(engine)
-        thread = await pen.open()
-        version = (await pen.read(thread)).version
-        wrong = Redaction(thread, (Span(start=0, end=3, path="/t/0"),), version)
-        with pytest.raises(InvalidInput, match=r"thread .* has no characters 0 to 3"):
-            await engine.erase(Target(ANN, WHOLE, Actor("owner"), redactions=(wrong,)), pen.tick())
-        assert (await pen.read(thread)).version == version

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.errors import Conflict, Stale
+from memoranda.errors import Conflict, InvalidInput, Stale
 from memoranda.model.changes import Hide, PatchProfile, RecordEpisode, Undo
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import NO_WORDS, Message, SummariseThread
-from memoranda.model.records import EVERYONE, Record, RecordType
+from memoranda.model.records import EVERYONE, WHOLE, Record, RecordType
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span, new_id
 from memoranda.ports import Engine
@@ -156,3 +156,12 @@ class TwoFactsSuite(Suite):
             steps = [step.record for step in await engine.history(pen.owner, pen.view, id)]
             assert not any("65,000" in repr(one.model_dump()) for one in steps if one is not None)
         assert (await engine.verify()).faults == ()
+
+    async def test_a_place_that_a_thread_does_not_have_is_refused(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        version = (await pen.read(thread)).version
+        wrong = Redaction(thread, (Span(start=0, end=3, path="/t/0"),), version)
+        with pytest.raises(InvalidInput, match=r"thread .* has no characters 0 to 3"):
+            await engine.erase(Target(ANN, WHOLE, Actor("owner"), redactions=(wrong,)), pen.tick())
+        assert (await pen.read(thread)).version == version
