@@ -167,7 +167,11 @@ class Removed:
             return False
         other, fact = self._other_terms(own), terms_in(self.fact)
         said = [forms for _, forms in words_with_forms(text) if not forms.isdisjoint(other)]
-        return not said or 2 * sum(not forms.isdisjoint(fact) for forms in said) > len(said)
+        rest = [forms for forms in said if forms.isdisjoint(fact)]
+        if 2 * len(rest) == len(said):
+            # As many of one as of the other: what is left of the record decides.
+            return terms_in(left).isdisjoint(form for forms in rest for form in forms)
+        return 2 * len(rest) < len(said)
 
     def _other_terms(self, quotes: Iterable[str]) -> frozenset[int]:
         """Return the terms that may be of another fact: of all that was said, or what quotes keep if no fact is forgotten."""
