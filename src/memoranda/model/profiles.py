@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from memoranda.model.records import Owner, OwnerKind, Record, RecordType, past_of
+from memoranda.model.redactions import escaped
 from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Document, Moment, Name, Text, comparable
 
@@ -193,7 +194,7 @@ class ProfileDocument(Record):
         """Return this document without the values and items of lists at these JSON pointers, or None if nothing is left."""
         body, grounds = dict(self.body), dict(self.grounds)
         for name, value in self.body.items():
-            at = f"/body/{name.replace('~', '~0').replace('/', '~1')}"
+            at = f"/body/{escaped(name)}"
             if at in pointers or not isinstance(value, list):
                 left: list[int] = [] if at in pointers else [0]
             else:

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from memoranda.first_use import expression
+
 #: A place in a text: from one character up to another.
 Place = tuple[int, int]
 
-_END: Final = re.compile(r"(?<=[.!?…؟।])[\"'”’»)\]]*\s+|(?<=[。！？])[」』”]*|\s*[\n\r\u2028\u2029]\s*")
+_END: Final = expression(r"(?<=[.!?…؟।])[\"'”’»)\]]*\s+|(?<=[。！？])[」』”]*|\s*[\n\r\u2028\u2029]\s*")
 #: A full stop behind these ends no sentence: abbreviations, initials, and the numbers of days and of points in a list.
-_NO_END: Final = re.compile(
+_NO_END: Final = expression(
     r"(?:(?<![^\s(\"'])(?:dr|mr|mrs|ms|prof|st|ste|sr|sra|srta|dra|mme|mlle|hr|fr|jr|mt|ft|ave|rd|blvd|apt|no|nr|núm|vs|ca|bzw"
     r"|z\.\s?b|d\.\s?h|e\.g|i\.e|u\.a|usw|etc|p\.ej|approx|inc|ltd|str|tel|geb)|(?<!\S)[^\W\d_]"
     r"|(?:\b(?:(?<!\bi\s)am|der|dem|den|des|vom|zum|bis)\s|^)\d{1,2})\.$",
     re.IGNORECASE,
 )
-_POINT: Final = re.compile(r"\s*(?:[-*•‣·–—>#|]|\d{1,2}[.)])")
+_POINT: Final = expression(r"\s*(?:[-*•‣·–—>#|]|\d{1,2}[.)])")
 #: Words that begin a clause which can stand alone: its subject, or in Spanish often its verb.
 _SUBJECT: Final = (
     r"(?:i|i'm|i'd|i've|i'll|i’m|i’d|i’ve|i’ll|we|we're|we've|my|our|you|you're|you've|your|please|"
@@ -26,30 +28,30 @@ _SUBJECT: Final = (
     r"yo|mi|mis|me|nos|soy|estoy|tengo|trabajo|vivo|nací|prefiero|quiero|odio|hablo|uso|necesito|tú|tu|tus|"
     r"je|nous|mon|ma|mes|notre|vous|votre|vos)\b|j['’]"
 )
-_JOIN: Final = re.compile(
+_JOIN: Final = expression(
     r"(?:\s*[,;]\s*|\s+[–—-]\s+|\s+)(?:(?:and|but|so|or|also|und|aber|oder|denn|y|e|pero|et|mais|ou)\s+(?:also\s+|auch\s+)?)?"
     rf"(?={_SUBJECT})",
     re.IGNORECASE,
 )
 #: What joins the parts of a sentence and the items of a list, which cannot all stand alone.
-_PARTS: Final = re.compile(
+_PARTS: Final = expression(
     r"\s*;\s*|,\s+(?:(?:and|but|und|aber|sowie|y|e|pero|et|mais|puis|ma|mas|en|maar)\s+)?|\s+(?:and|but|und|aber|y|e|pero|et|mais|ma|mas|because|weil|porque|parce que)\s+"
     r"|\s+[–—-]\s+|:\s+(?!\W)",
     re.IGNORECASE,
 )
-_CELL: Final = re.compile(r"[^|\n]*[^|\s][^|\n]*")
-_JOINING: Final = re.compile(
+_CELL: Final = expression(r"[^|\n]*[^|\s][^|\n]*")
+_JOINING: Final = expression(
     r"[,;–—-]|\b(?:and|but|so|or|und|aber|oder|denn|y|e|pero|et|mais|ou)\b", re.IGNORECASE
 )
 #: Words before a clause on which it depends, such as "I think" and "because": what follows them cannot stay without them.
-_DEPENDENT: Final = re.compile(
+_DEPENDENT: Final = expression(
     r"\b(?:that|because|since|if|when|while|where|who|which|as|although|dass|weil|da|wenn|ob|wo|während|que|porque|cuando|si|donde"
     r"|parce que|quand|où)\s*$",
     re.IGNORECASE,
 )
 
 #: "My sister and I": two subjects of one clause.
-_HALF_A_SUBJECT: Final = re.compile(
+_HALF_A_SUBJECT: Final = expression(
     r"\W*(?:my|our|your|mein\w*|unsere?|dein\w*|mi|mis|tu|tus|mon|ma|mes|notre|nos|ton|ta|tes)(?:\s+(?!(?:is|are|was|were|has|have|had|will|can|ist"
     r"|sind|war|hat|haben|heißt|es|son|está|están|tiene|tienen|se|est|sont|a|ont)\b)[^\W\d_]+){1,4}\s*",
     re.IGNORECASE,

@@ -8,6 +8,7 @@ from typing import Final
 
 from memoranda.book.forgetting.facts import LEAST, PERSON, Fact, Words, holds, is_of_somebody_else, words_of
 from memoranda.book.forgetting.other_people import OWN, is_about_somebody_else
+from memoranda.first_use import expression
 from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE
 from memoranda.text.sentence_spans import (
     Place,
@@ -28,13 +29,13 @@ _NOT: Final = frozenset({"not", "nicht", "pas", "non"})
 #: The most words of a label before a colon.
 _LABEL: Final = 4
 #: Verbs that have the owner as their subject without a word for it.
-_FIRST_PERSON: Final = re.compile(
+_FIRST_PERSON: Final = expression(
     r"\b(?:tengo|soy|estoy|vivo|trabajo|gano|pago|peso|mido|debo|nací|hablo|cobro|conduzco|estudio|llevo|uso|somos|tenemos|vivimos|ho|sono|tenho|sou|moro)\b",
     re.IGNORECASE,
 )
 #: What a summary calls the owner.
-_OF_OWNER: Final = re.compile(r"^(?:they|he|she|él|ella|il|elle|ils|elles)\b", re.IGNORECASE)
-_ITS_OWNER: Final = re.compile(r"([^\W\d_][\w-]+)['’]s\b")
+_OF_OWNER: Final = expression(r"^(?:they|he|she|él|ella|il|elle|ils|elles)\b", re.IGNORECASE)
+_ITS_OWNER: Final = expression(r"([^\W\d_][\w-]+)['’]s\b")
 
 
 def cuts(
@@ -190,8 +191,6 @@ class _Sentence:
         """True if a part is about somebody else: by its own words, or else by those of the parts before it."""
         if self._fact.whom:
             return self._is_of_owner(at)
-        if self._fact.of_somebody:
-            return False
         for place in range(at, -1, -1):
             words = self._words(place)
             if place < at and _FIRST_PERSON.search(words):
@@ -338,7 +337,7 @@ def _why(fact: Fact, sentence: str, beside: frozenset[int]) -> str:
     whole = [words for words in told if len(words) >= LEAST]
     if not whole:
         return ONE_WORD
-    if not fact.of_somebody and is_about_somebody_else(sentence, whole[0], fact.names):
+    if not fact.whom and is_about_somebody_else(sentence, whole[0], fact.names):
         return SOMEBODY_ELSE
     return SENTENCE
 

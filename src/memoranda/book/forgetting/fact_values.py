@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE
+from memoranda.first_use import expression
 from memoranda.model.memories import Memory
 from memoranda.text.number_words import in_words
 from memoranda.text.scripts import folded
 from memoranda.text.similarity import terms_in, words_with_forms
 
+_PERSON: Final = expression(PEOPLE, re.IGNORECASE)
 #: Words that many facts have: what is done with a value, and its units.
-_COMMON: Final = re.compile(
+_COMMON: Final = expression(
     r"(?:(?:dis)?li(?:v|k)e|hate|enjoy|avoid|living|work|employ|job|earn|make|take|use|ha[sd]|have|was|is|be|born|call|named?|play|love|speak|prefer|allerg|pay|paid|weigh|own|owe|drive|wear"
     r"|bought|number|size|level|type|kind|plan|study|studi|married|engaged|user|currently|new|fluent|home|partner|old|age|once|about|from|since"
     r"|wohn|leb|arbeit|verdien|heiß|ist|spiel|nutz|mag|hat|fähr|trägt|zahl|wieg|gebor|nummer|größe|stuf|neu|seit|verheirat"
@@ -23,13 +25,13 @@ _COMMON: Final = re.compile(
     re.IGNORECASE,
 )
 #: Of these, words that say nothing of what a value is.
-_EMPTY: Final = re.compile(
+_EMPTY: Final = expression(
     r"(?:has|have|had|was|is|are|be|use|take|make|call|name|own|from|about|since|currently|new|ist|hat|heiß|heis|nutz|seit|neu|es|tien|llam|usa|desde|nuev|est|appel|depuis|sa|son|ses|su|sus|tu|mi)\w{0,4}",
     re.IGNORECASE,
 )
 #: Words that say the same of a value, in several languages.
 _FAMILIES: Final = tuple(
-    re.compile(rf"(?<![^\W\d_])(?:{family})\w{{0,6}}", re.IGNORECASE)
+    expression(rf"(?<![^\W\d_])(?:{family})\w{{0,6}}", re.IGNORECASE)
     for family in (
         r"liv(?:e|es|ed|ing)\b|moved\b|home\b|based\b|resid|wohn|leb(?:e|st|t|en)\b|zuhause|zu hause|daheim|umzieh|umgezogen|viv(?:o|es?|imos|ir|ido|i)\b|casa\b|habit|vis\b|vit\b|vivre|résid|abit|mor(?:o|a|as)\b|woon|address|adresse|wohnort|dirección|domicil",
         r"work|job\b|employ|arbeit|beruf|firma|stelle\b|trabaj|empleo|emple[oa]d|travaill|boulot|métier|lavor|trabalh|occupation|profession|puesto|poste\b",
@@ -47,13 +49,14 @@ _FAMILIES: Final = tuple(
     )
 )
 _MONEY: Final = r"[$€£¥]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|pesos?|dólares|libras|pfund|livres)\b"
-_CURRENCY: Final = re.compile(_MONEY, re.IGNORECASE)
-_MINE: Final = re.compile(
+_CURRENCY: Final = expression(_MONEY, re.IGNORECASE)
+_MINE: Final = expression(
     r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meu|minha|mijn)\s+(?:\w+\s+)?$",
     re.IGNORECASE,
 )
+_YEARS: Final = r"years?|yrs?|yo|old|aged?|jahre?n?|alt|alter|años?|edad|ans?|âge"
 _UNITS: Final = tuple(
-    re.compile(rf"(?<![^\W\d_])(?:{unit})(?!\w)", re.IGNORECASE)
+    expression(rf"(?<![^\W\d_])(?:{unit})(?!\w)", re.IGNORECASE)
     for unit in (
         r"\$|dollars?|usd|dólares",
         r"€|euros?|eur",
@@ -64,7 +67,7 @@ _UNITS: Final = tuple(
         r"mg|milligram\w*|miligram\w*",
         r"µg|mcg|microgram\w*|mikrogram\w*",
         r"%|percent|prozent|por ciento|pour cent",
-        r"years?|yrs?|yo|old|aged?|jahre?n?|alt|alter|años?|edad|ans?|âge",
+        _YEARS,
         r"m|met(?:re|er|ro)s?|mètres?",
         r"months?|monate?n?|mes(?:es)?|mois|monthly|monatlich\w*|mensual\w*",
         r"weeks?|wochen?|semanas?|semaines?|weekly",
@@ -78,14 +81,16 @@ _MONTHS: Final = (
     "june?|juni|junio|juin", "july?|juli|julio|juillet", "aug(?:ust)?|agosto|ago|août", "sep(?:t(?:ember|iembre|embre)?)?",
     "o[ck]t(?:ober|ubre|obre)?", "nov(?:ember|iembre|embre)?", "de[cz](?:ember)?|dic(?:iembre)?|déc(?:embre)?",
 )  # fmt: skip
+#: A statement of somebody's age.
+_IN_YEARS: Final = expression(r"\b(?:old|aged?|alt|alter|edad|años|ans|âge)\b", re.IGNORECASE)
 #: A statement of what somebody is, and how the owner says so.
-_IS: Final = re.compile(r"(?:\w+ )?(?:is|ist|es|est|está)\b", re.IGNORECASE)
-_I_AM: Final = re.compile(r"\b(?:i['’]?m|i am|ich bin|bin ich|soy|estoy|je suis)\b", re.IGNORECASE)
+_IS: Final = expression(r"(?:\w+ )?(?:is|ist|es|est|está)\b", re.IGNORECASE)
+_I_AM: Final = expression(r"\b(?:i['’]?m|i am|ich bin|bin ich|soy|estoy|je suis)\b", re.IGNORECASE)
 _ORDINAL: Final = r"(?:st|nd|rd|th|er|\.)?"
 _DATES: Final = tuple(
     (
         month,
-        re.compile(
+        expression(
             rf"(?<!\w)(?:(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+|de\s+)?(?:{names})(?!\w)|(?:{names})\.?\s+(?:the\s+)?(?P<on>\d{{1,2}}){_ORDINAL}(?!\w))"
             r"\.?(?:,?\s+(?:de\s+)?(?P<year>\d{4}))?",
             re.IGNORECASE,
@@ -93,16 +98,16 @@ _DATES: Final = tuple(
     )
     for month, names in enumerate(_MONTHS, 1)
 )
-_PHONE: Final = re.compile(r"(?<!\w)\+?\(?\d[\d ()/-]{6,}\d(?!\w)")
-_NUMBER: Final = re.compile(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+(?![\d])|\d+(?:[.,]\d+)?(?![\d])")
+_PHONE: Final = expression(r"(?<!\w)\+?\(?\d[\d ()/-]{6,}\d(?!\w)")
+_NUMBER: Final = expression(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+(?![\d])|\d+(?:[.,]\d+)?(?![\d])")
 _SEPARATORS: Final = "[., \u00a0\u202f’']?"
-_TOKEN: Final = re.compile(r"[^\W_]+")
-_AGE: Final = re.compile(
+_TOKEN: Final = expression(r"[^\W_]+")
+_AGE: Final = expression(
     r"(?:(?<!\w)(?:i['’]?m|am|are|['’]re|is|be|being|was|turn(?:ed|ing|s)?|at|bin|bist|ist|sind|mit|soy|eres|tengo|tienes?|con|ai|as|a|avez|à)\s+)$",
     re.IGNORECASE,
 )
 #: Nothing but this may follow a bare number that is somebody's age.
-_ENDED: Final = re.compile(r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)")
+_ENDED: Final = expression(r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)")
 _FEWEST_DIGITS: Final = 3
 #: Shorter words have no other last vowel.
 _SHORTEST: Final = 5
@@ -138,7 +143,7 @@ class Value:
         said = " ".join(memory.passage_text().replace("_", " ") for memory in memories)
         self._families = [family for family in (*_FAMILIES, *SAME_PEOPLE) if family.search(said)]
         self._is_state = any(_IS.match(memory.content) for memory in memories)
-        self.is_age = False
+        self._is_age = False
         for memory in memories:
             self._add(memory, names)
         self.forms = frozenset(form for one in self._parts for form in one.forms)
@@ -147,19 +152,16 @@ class Value:
         said = memory.content
         units = [unit for unit in _UNITS if unit.search(said)]
         self._units += units
-        self.is_age = self.is_age or (
-            _UNITS[9] in units and bool(re.search(r"old|age|alt|edad|años|ans", said))
-        )
+        self._is_age = self._is_age or _IN_YEARS.search(said) is not None
         numbers = list(_numbers(said))
         self._parts += [part for part, _ in numbers]
         bare = said
         for _, (start, end) in reversed(numbers):
             bare = f"{bare[:start]} {bare[end:]}"
-        left_out = {*names}
         words = [
             (word, forms)
             for word, forms in words_with_forms(bare)
-            if word.casefold() not in left_out and any(map(str.isalnum, word))
+            if word.casefold() not in names and any(map(str.isalnum, word))
         ]
         key = words_with_forms(re.sub(r"[_./-]+", " ", memory.key or ""))
         own = [(word, forms) for word, forms in words if not self._is_common(word)]
@@ -284,7 +286,7 @@ class Value:
                     weak = part.weight < 1 or (part.is_bare_in(found[0]) and not _CURRENCY.search(near))
                     if (
                         weak
-                        and self.is_age
+                        and self._is_age
                         and _AGE.search(text[: found.start()])
                         and _ENDED.match(text[found.end() :])
                     ):
@@ -323,7 +325,7 @@ def _stem(word: str) -> str:
 
 
 def _is_person(word: str) -> bool:
-    return re.fullmatch(PEOPLE, word, re.IGNORECASE) is not None
+    return _PERSON.fullmatch(word) is not None
 
 
 def _numbers(said: str) -> Iterator[tuple[_Part, tuple[int, int]]]:

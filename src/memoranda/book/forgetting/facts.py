@@ -11,6 +11,7 @@ from uuid import UUID
 
 from memoranda.book.forgetting.fact_values import Value
 from memoranda.book.forgetting.other_people import OWNER, PEOPLE, SAME_PEOPLE, is_about_somebody_else
+from memoranda.first_use import expression
 from memoranda.model.memories import Memory
 from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.scripts import comparable_text, folded, normalised
@@ -24,12 +25,12 @@ _SMALL: Final = frozenset(
 )
 #: A sentence tells a fact only if it has at least so many of its words.
 LEAST: Final = 2
-_BRACKETS: Final = re.compile(r"\s*\([^()]*\)")
+_BRACKETS: Final = expression(r"\s*\([^()]*\)")
 
 #: A word for a relative, a friend or an animal; “Frau Berg” is a title, and the family is the owner's.
-PERSON: Final = re.compile(rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE)
+PERSON: Final = expression(rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE)
 #: Before somebody who is not the one that a clause is about.
-_WITH: Final = re.compile(
+_WITH: Final = expression(
     r"\b(?:with|for|to|from|by|mit|bei|von|für|con|para|por|avec|chez|pour)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
 )
 #: The words of a statement: each with the hashes of its possible forms.
@@ -45,8 +46,6 @@ class Fact:
     sources: frozenset[UUID] = frozenset()
     #: The names of the owner, in comparable form.
     names: frozenset[str] = frozenset()
-    #: True if a statement is about somebody else than the owner.
-    of_somebody: bool = False
     #: The statements, with their keys.
     said: str = ""
     #: Other statements.
@@ -151,13 +150,11 @@ def fact_of(memories: Sequence[Memory], names: Collection[str], others: Sequence
         wordings.update(dict.fromkeys(_wordings(memory, names)))
         for one in memory.quotes:
             quotes[one.message] = (*quotes.get(one.message, ()), *([one.quote] if one.quote else []))
-    subjects = [comparable_text(memory.subject) for memory in memories if memory.subject]
     fact = Fact(
         tuple(wordings),
         quotes,
         frozenset(source for memory in memories for source in memory.sources),
         frozenset(names),
-        any(subject not in names and subject not in OWNER_WORDS for subject in subjects),
         " ".join(memory.passage_text() for memory in memories),
         tuple(others),
         value,

@@ -151,8 +151,8 @@ class Look:
         keys = {memory.key for memory in self.meant} - {None}
         before = len(self.same)
         for memory in fact.near:
-            its_own = memory.key not in keys and self._is_same_subject(memory)
-            its_own = its_own and not (memory.subject is None and fact.is_of_owner(memory.content))
+            is_of_owner = fact.is_of_owner(f"{memory.subject or ''} {memory.content}")
+            its_own = memory.key not in keys and self._is_same_subject(memory) and not is_of_owner
             if its_own and (
                 any(tells(fact, text) for text in statements_of(memory))
                 or self._has_value_of_source(fact, memory)

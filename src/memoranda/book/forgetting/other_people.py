@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from memoranda.first_use import expression
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import terms_in
 from memoranda.text.terms import is_stop_word
@@ -29,7 +30,7 @@ OWNER: Final = frozenset(
 )
 #: Words for the same person: who is married to Anna has a wife Anna.
 SAME_PEOPLE: Final = tuple(
-    re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    expression(rf"\b(?:{words})\b", re.IGNORECASE)
     for words in (
         r"wife|husband|spouse|partner(?:in)?|married|marriage|ehe\w*|frau|mann|verheiratet|espos[oa]|marido|mujer|casad[oa]|pareja|femme|mari|époux|épouse|mariée?|compagnon|compagne",
         r"mother|mum|mom|mummy|mommy|mama|mamá|mutter|mutti|madre|mère|maman",
@@ -43,18 +44,18 @@ SAME_PEOPLE: Final = tuple(
 _POSSESSIVE: Final = r"my|our|his|her|their|your|mein\w*|dein\w*|unser\w*|sein\w*|ihr\w*|mi|mis|tu|tus|su|sus|nuestr\w+|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|nos|the user's"
 _PREPOSITION: Final = r"(?:with|like|to|for|from|of|near|by|at|about|than|mit|bei|von|für|zu|wie|con|de|para|por|como|cerca de|avec|chez|pour|comme|à)\s+$"
 #: Who a clause is about: the owner or the one who is spoken to, or somebody else.
-_SUBJECT: Final = re.compile(
+_SUBJECT: Final = expression(
     rf"\b(?P<own>i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|du|yo|nosotros|nosotras|tú|je|j['’]|nous|tu|vous)\b"
     rf"|(?P<kin>\b(?:{_POSSESSIVE})\s+(?:\w+\s+){{0,2}}?(?P<who>{PEOPLE})\b(?P<of>['’]s)?)"
     rf"|\b(?P<they>he|she|they|he['’]s|she['’]s|er|él|ella|ellos|ellas|il|elle|ils|elles)\b",
     re.IGNORECASE,
 )
 #: Words for the owner that are no subject.
-OWN: Final = re.compile(
+OWN: Final = expression(
     r"\b(?:i|me|we|us|you|yours?elf|myself|the user|ich|mich|mir|wir|uns|du|dich|dir|yo|mí|me|conmigo|te|ti|je|moi|toi|nous|vous)\b",
     re.IGNORECASE,
 )
-_AND_I: Final = re.compile(r"^\s*(?:and|und|y|et)\s+(?:i|ich|yo|moi)\b", re.IGNORECASE)
+_AND_I: Final = expression(r"^\s*(?:and|und|y|et)\s+(?:i|ich|yo|moi)\b", re.IGNORECASE)
 _NAMED: Final = r"(?P<name>[^\W\d_][\w'’-]+)\s+(?:(?:is|was|has|had|ist|war|hat|es|está|tiene|est|a|still|now|also)\s+){{0,2}}(?:\w+ly\s+)?{verb}"
 _VERB_ENDS: Final = ("s", "t", "e", "a")
 _LANGUAGES: Final = ("en", "de", "es", "fr")

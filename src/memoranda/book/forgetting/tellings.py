@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from memoranda.book.forgetting.cuts import cuts, tells
 from memoranda.book.forgetting.facts import Fact, Words
+from memoranda.first_use import expression
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Overflow, Thread
@@ -23,14 +24,14 @@ from memoranda.text.sentence_spans import Place
 
 #: Fields beside a value that say what the value is about, in calls and results of tools.
 _NAMING: Final = frozenset({"key", "field", "path", "topic", "about", "subject"})
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
-_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_TOKEN: Final = expression(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+_NUMBER: Final = expression(r"-?\d+(?:\.\d+)?")
 #: A field of a JSON object that has a number.
-_PAIR: Final = re.compile(
+_PAIR: Final = expression(
     r'(?:,\s*)?(?P<whole>(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*(?P<number>-?\d+(?:\.\d+)?)(?![\w.]))(?P<comma>\s*,\s*)?'
 )
 #: A JSON object inside a text.
-_CALL: Final = re.compile(r'\{(?=\s*")(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}', re.DOTALL)
+_CALL: Final = expression(r'\{(?=\s*")(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}', re.DOTALL)
 
 
 def tellings(fact: Fact, record: Record, texts: Mapping[str | None, str] | None = None) -> list[Telling]:
@@ -53,7 +54,7 @@ def tellings(fact: Fact, record: Record, texts: Mapping[str | None, str] | None 
         )
     ]
     somebody = _somebody(record)
-    if somebody is not None and comparable_text(somebody) not in fact.names and not fact.of_somebody:
+    if somebody is not None and comparable_text(somebody) not in fact.names and not fact.whom:
         # Of themselves: the owner's words come under the owner's name.
         found = [replace(one, why=SOMEBODY_ELSE) if one.why == SENTENCE else one for one in found]
     return found
