@@ -94,6 +94,24 @@ async def test_a_number_in_digits_goes_where_it_is_said_what_it_is() -> None:
         assert await messages_of(book) == ["Ticket 1500 is open."]
 
 
+@pytest.mark.parametrize(
+    ("memory", "repeated"),
+    [
+        ("Is forty-two years old", "You are 42 years old."),
+        ("Earns sixty-five thousand euros", "65,000 euros, noted."),
+        ("Verdient fünfundsechzig tausend Euro", "Gehalt: 65.000 Euro."),
+    ],
+)
+async def test_a_number_that_the_memory_spells_out_goes_in_digits(memory: str, repeated: str) -> None:
+    async with memoranda.open("memory://", embed=None, models=None, worker=False) as book:
+        thread = await book.thread("ana", agent="coach")
+        for text in (repeated, "Bus 42 costs 65 cents."):
+            await thread.append("assistant", text)
+        told = await book.remember("ana", memory, agent="coach")
+        await book.forget("ana", told.id, view="owner")
+        assert await messages_of(book) == ["Bus 42 costs 65 cents."]
+
+
 async def test_a_question_about_somebody_else_is_not_answered_by_a_memory_of_the_owner() -> None:
     async with memoranda.open("memory://", embed=None, models=None, worker=False) as book:
         for content in ("Is 42 years old", "Lives in Rome"):

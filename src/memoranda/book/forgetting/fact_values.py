@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE
 from memoranda.first_use import expression
+from memoranda.formation.privacy.numerals import numbers_in_words, word_value
 from memoranda.model.memories import Memory
 from memoranda.text.number_words import in_words
 from memoranda.text.scripts import folded
@@ -76,6 +77,8 @@ _UNITS: Final = tuple(
         r"miles?|meilen?|millas?|milles",
     )
 )
+#: Words that tell no value: what many facts have, people, and units.
+_SHARED: Final = (_COMMON, _PERSON, *_UNITS)
 _MONTHS: Final = (
     "jan(?:uary|uar|vier)?|enero", "feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?", "mar(?:ch|zo|s)?|märz", "apr(?:il)?|abr(?:il)?|avril", "ma[yi]|mayo",
     "june?|juni|junio|juin", "july?|juli|julio|juillet", "aug(?:ust)?|agosto|ago|août", "sep(?:t(?:ember|iembre|embre)?)?",
@@ -154,28 +157,25 @@ class Value:
         self._units += units
         self._is_age = self._is_age or _IN_YEARS.search(said) is not None
         numbers = list(_numbers(said))
-        self._parts += [part for part, _ in numbers]
+        spelled = [number for number in numbers_in_words(said) if number > 1]
+        parts = [*(part for part, _ in numbers), *(_quantity(str(number)) for number in spelled)]
+        self._parts += parts
         bare = said
         for _, (start, end) in reversed(numbers):
             bare = f"{bare[:start]} {bare[end:]}"
         words = [
             (word, forms)
             for word, forms in words_with_forms(bare)
-            if word.casefold() not in names and any(map(str.isalnum, word))
+            if word.casefold() not in names
+            and any(map(str.isalnum, word))
+            and not (spelled and all(word_value(part) is not None for part in word.split("-")))
         ]
         key = words_with_forms(re.sub(r"[_./-]+", " ", memory.key or ""))
-        own = [(word, forms) for word, forms in words if not self._is_common(word)]
+        own = [(word, forms) for word, forms in words if not any(one.fullmatch(word) for one in _SHARED)]
         saying = [one for one in (*words, *key) if one not in own and not _EMPTY.fullmatch(one[0])]
         self._common.update(form for _, forms in saying for form in forms)
         self._said_by += [folded(word.casefold()) for word, _ in saying]
-        self._words(
-            said, own if own or numbers else words, has_number=any(part.weight >= 1 for part, _ in numbers)
-        )
-
-    def _is_common(self, word: str) -> bool:
-        return bool(
-            _COMMON.fullmatch(word) or _is_person(word) or any(unit.fullmatch(word) for unit in _UNITS)
-        )
+        self._words(said, own if own or parts else words, has_number=any(part.weight >= 1 for part in parts))
 
     def _words(self, said: str, words: Sequence[tuple[str, frozenset[int]]], *, has_number: bool) -> None:
         """Add words: names and codes tell the value alone, and so does the only rare word where there is nothing else."""
@@ -262,7 +262,9 @@ class Value:
     def is_mine(self, text: str) -> bool:
         """True if a text has the value behind "my"."""
         return any(
-            part.weight >= 1 and not _is_person(text[start:end]) and _MINE.search(text[:start]) is not None
+            part.weight >= 1
+            and not _PERSON.fullmatch(text[start:end])
+            and _MINE.search(text[:start]) is not None
             for (start, end), part in self._found(text)
         )
 
@@ -324,10 +326,6 @@ def _stem(word: str) -> str:
     return bare[:-1] if len(bare) > _SHORTEST and bare[-1] in "aeo" else bare if len(bare) > _SHORTEST else ""
 
 
-def _is_person(word: str) -> bool:
-    return _PERSON.fullmatch(word) is not None
-
-
 def _numbers(said: str) -> Iterator[tuple[_Part, tuple[int, int]]]:
     """Yield the dates, telephone numbers and other numbers of a statement with their places, in their order."""
     taken: list[tuple[_Part, tuple[int, int]]] = []
@@ -380,7 +378,7 @@ def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})", re.IGNORECASE)
 
 
-def _quantity(written: str) -> _Part | None:
+def _quantity(written: str) -> _Part:
     """Return a number in its spellings: with and without separators, with “k”, and in words."""
     grouped = re.fullmatch(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+", written)
     whole, _, rest = (

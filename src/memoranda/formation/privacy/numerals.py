@@ -87,6 +87,11 @@ def numbers(text: str) -> frozenset[str]:
     return frozenset(one for one in found if len(one) >= _FEWEST)
 
 
+def numbers_in_words(text: str) -> list[int]:
+    """Return the numbers that a text spells out."""
+    return [_summed(spelled) for spelled in _spelled(text)]
+
+
 def _digit(character: str) -> str:
     return str(unicodedata.decimal(character, 0))
 
