@@ -164,10 +164,6 @@ async def test_forgetting_again_is_pending_until_a_scrub_that_began_after_it_is_
     assert "dead rows" in (await other.erase(theirs)).pending_because
     assert (await engine.scrub()).complete
     assert [(await p.erase(id)).state for p, id in ((pen, memory), (other, theirs))] == ["complete"] * 2
-    # Without the marks: as a book that took in what was erased elsewhere.
-    forgotten = "DELETE FROM book WHERE name IN ('erased', 'scrubbed')"
-    await engine.server.write(lambda s: s.run_text(forgotten))
-    assert (await pen.erase(memory)).state == "pending"
     await administrator.execute("REVOKE pg_checkpoint FROM reader_and_writer")
     await administrator.close()
     await engine.close()

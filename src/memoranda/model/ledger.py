@@ -344,7 +344,7 @@ class ErasureReceipt:
     superseded: tuple[UUID, ...] = ()
     #: The parts that were taken out of messages that stay, as places in the messages as they were said.
     redacted: tuple[Redaction, ...] = ()
-    #: What may still tell of a forgotten fact in other words, the likeliest first, and how many more texts may.
+    #: What stays and has to do with a forgotten fact, such as somebody else's with the same value, and how many more texts.
     still_tells: tuple[Trace, ...] = ()
     more: int = 0
     #: Of a dry run: what would go, and the records that would stay without a part, as they would be.

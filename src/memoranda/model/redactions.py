@@ -130,9 +130,9 @@ class Traces:
     changes: tuple[Trace, ...] = ()
     #: What goes, counted by place.
     removed: Mapping[str, int] = field(default_factory=dict)
-    #: What may still tell of it afterwards, the likeliest first.
+    #: What stays and has to do with it: somebody else's with the same value, a source in other words, another agent's.
     still_tells: tuple[Trace, ...] = ()
-    #: How many more texts may tell of it than ``still_tells`` names.
+    #: How many more there are than ``still_tells`` names.
     more: int = 0
 
     @property

@@ -38,7 +38,7 @@ class Hidden:
 
     #: Pass it, or its position, to ``finish_forgetting`` or ``undo``.
     receipt: Receipt
-    #: What was taken out, and what may still tell of it; None if this operation had been done before.
+    #: What was taken out, and what stays and has to do with it; None if this operation had been done before.
     traces: Traces | None
     #: Hours after which it is erased; None: when somebody decides.
     erased_after_hours: float | None = None

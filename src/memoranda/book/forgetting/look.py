@@ -28,7 +28,7 @@ from memoranda.text.scripts import comparable_text
 from memoranda.text.sentence_spans import sentence_places, with_white_space
 from memoranda.text.similarity import same_statement, terms_in, words_with_forms
 
-#: Why a text may still tell a fact.
+#: Why a text that stays is named.
 SOURCE: Final = "a source of it, in other words"
 NOT_OWN: Final = "another agent's, which this view may not change"
 SOMEBODY: Final = "somebody else's, with the same value"
@@ -113,7 +113,7 @@ class Look:
         await self._items(fact)
 
     def named(self, gone: Collection[UUID]) -> tuple[tuple[Trace, ...], int]:
-        """Return what may still tell the fact once some records are gone, and how many more there are than are named."""
+        """Return what stays and has to do with the fact once some records are gone, and how many more there are than are named."""
         left = {(one.id, one.text): one for one in self.found if one.id not in gone}
         return tuple([*left.values()][:_MOST]), max(len(left) - _MOST, 0)
 

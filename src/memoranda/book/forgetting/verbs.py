@@ -81,7 +81,7 @@ class Forgetting:
         keep: Iterable[UUID | str] | UUID | str = (),
         **who: Unpack[Who],
     ) -> Traces:
-        """Return the traces of a fact: parts to take, parts that are only listed, and texts that may still tell it.
+        """Return the traces of a fact: parts to take, parts that are only listed, and what stays and has to do with it.
 
         ``id`` is a memory's; it is never searched for. ``about`` asks for the memory by words, such as "where I live"; if it
         may mean several, they are listed with their scores, and nothing else is looked for. ``take`` names listed parts of
@@ -334,7 +334,7 @@ async def readable(records: Records, owner: Owner, view: View, ids: Sequence[UUI
 
 
 def _told(receipt: ErasureReceipt, found: Traces, *, dry: bool) -> ErasureReceipt:
-    """Return a receipt with what may still tell the fact; that of a dry run with its plan."""
+    """Return a receipt with what stays and has to do with the fact; that of a dry run with its plan."""
     told = replace(receipt, still_tells=found.still_tells, more=found.more)
     return replace(told, plan=found) if dry else told
 

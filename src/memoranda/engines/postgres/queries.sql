@@ -881,9 +881,8 @@ INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET va
 -- name: last_erasure
 SELECT coalesce((SELECT value FROM book WHERE name = 'erased'), ''::bytea)
 
--- A book with tombstones and no mark was erased from before there were marks; it needs a scrub, too.
 -- name: needs_scrub
-SELECT coalesce(e.value, ''::bytea) IS DISTINCT FROM s.value AND (e.value IS NOT NULL OR EXISTS (SELECT 1 FROM tombstones))
+SELECT e.value IS NOT NULL AND e.value IS DISTINCT FROM s.value
 FROM (SELECT 1) AS one LEFT JOIN book AS e ON e.name = 'erased' LEFT JOIN book AS s ON s.name = 'scrubbed'
 
 -- name: remove_property
