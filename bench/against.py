@@ -91,7 +91,8 @@ def write_down(figures: Sequence[Figure], checkout: Path, options: str) -> None:
     """Store the figures for the page that shows them."""
     # The process of a checkout reads this file too, perhaps without these modules.
     from bench.machine import facts  # noqa: PLC0415
-    from tools.recorded_runs import RECALL, git, record  # noqa: PLC0415
+    from tools.checkout import git  # noqa: PLC0415
+    from tools.recorded_runs import RECALL, record  # noqa: PLC0415
 
     other = git(checkout, "rev-parse", "--short=8", "HEAD")
     rows = [["", "here, ms", f"{other}, ms", "ratio", "95 % interval"]]

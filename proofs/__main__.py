@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tools.checkout import commit_of, why_old
 from tools.gate import import_graph
 from tools.gate.changes import Change, read_change
 
@@ -117,20 +118,6 @@ def supervise(name: str, wish: Wish) -> tuple[bool, str]:
 # --- the last whole run of each ----------------------------------------------------------------------------
 
 
-def git(*words: str) -> str:
-    """Return what git says about this checkout; empty where there is no git."""
-    command = ["git", "-C", str(FOLDER.parent), *words]
-    with contextlib.suppress(OSError):
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return ""
-
-
-def commit_of(name: str) -> str:
-    """Return the commit of this checkout, and whether it has other changes in what a proof covers."""
-    changed = git("status", "--porcelain", "--", *paths(name))
-    return git("rev-parse", "--short=12", "HEAD") + (" and changes" if changed else "")
-
-
 def read_whole_runs(file: Path = WHOLE_RUNS) -> dict[str, dict[str, str]]:
     """Return the commit and the result line of each proof's last whole run."""
     runs: dict[str, dict[str, str]] = json.loads(file.read_text()) if file.exists() else {}
@@ -178,10 +165,7 @@ def why_due(name: str, run: dict[str, str] | None) -> str | None:
     """Return why a proof must run again at its full count; None if its last whole run still counts."""
     if run is None or " ok " not in run["result"]:
         return "no whole run has passed"
-    if not git("cat-file", "-t", run["commit"]):
-        return f"its last whole run is of {run['commit']}, which is no commit of this checkout"
-    changed = git("diff", "--name-only", run["commit"], "--", *paths(name)).splitlines()
-    return f"{len(changed)} files changed since, the first is {changed[0]}" if changed else None
+    return why_old(FOLDER.parent, run["commit"], paths(name)) or None
 
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
@@ -209,7 +193,9 @@ def prove(chosen: dict[str, Wish], jobs: int) -> int:
         running = {pool.submit(supervise, name, wish): name for name, wish in chosen.items()}
         # Whole runs count for this commit.
         commits = {
-            name: commit_of(name) for name, wish in chosen.items() if wish.count is None and not wish.ci
+            name: commit_of(FOLDER.parent, paths(name))
+            for name, wish in chosen.items()
+            if wish.count is None and not wish.ci
         }
         try:
             for done in as_completed(running):

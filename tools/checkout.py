@@ -1,15 +1,39 @@
-"""The list of files that belong to the checkout."""
+"""The files that belong to the checkout, and what git says of it."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
 #: Folders that are never part of the project; with git, `.gitignore` says the same.
 _FOREIGN = {".git", ".venv", ".venv-frameworks", "__pycache__", "build", "dist"}
+
+
+def git(root: Path, *words: str) -> str | None:
+    """Return what git prints of a checkout, without the line's end; None if it fails or is not there."""
+    try:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
+    except OSError:
+        return None
+    return None if done.returncode else done.stdout.decode(errors="surrogateescape").rstrip("\n")
+
+
+def commit_of(root: Path, paths: Iterable[str]) -> str:
+    """Return the commit of a checkout, and whether it has other changes in these paths."""
+    changed = git(root, "status", "--porcelain", "--", *paths)
+    return (git(root, "rev-parse", "--short=12", "HEAD") or "") + (" and changes" if changed else "")
+
+
+def why_old(root: Path, commit: str, paths: Iterable[str]) -> str:
+    """Return why what ran at a commit is older than these paths; empty if it is not."""
+    if git(root, "cat-file", "-t", commit) is None:
+        return f"{commit} is no commit of this checkout"
+    changed = (git(root, "diff", "--name-only", commit, "--", *paths) or "").splitlines()
+    return f"{len(changed)} files changed since {commit}, the first is {changed[0]}" if changed else ""
 
 
 def files(root: Path) -> list[Path]:

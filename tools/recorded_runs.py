@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tools.checkout import ROOT
+from tools.checkout import ROOT, commit_of, why_old
 
 FOLDER = "docs/runs"
 #: What decides what is found, and beside it what decides how fast.
@@ -33,12 +32,6 @@ _WIDTH = 140
 Table = Sequence[Sequence[str]]
 
 
-def git(root: Path, *words: str) -> str:
-    """Return what git says about a checkout; empty where there is no git."""
-    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
 def record(
     name: str,
     command: str,
@@ -49,10 +42,9 @@ def record(
     root: Path = ROOT,
 ) -> None:
     """Store a run in place of the last one of its name, and write it into the pages that show it."""
-    changed = git(root, "status", "--porcelain", "--", *covers)
     run = {
         "command": command,
-        "commit": git(root, "rev-parse", "--short=12", "HEAD") + (" and changes" if changed else ""),
+        "commit": commit_of(root, covers),
         "day": datetime.now(UTC).date().isoformat(),
         "machine": machine,
         "covers": list(covers),
@@ -96,11 +88,8 @@ def shown(run: Mapping[str, Any]) -> str:
 def old(root: Path = ROOT) -> Iterator[str]:
     """Yield a sentence for each run that is older than what it measures."""
     for name, run in read(root).items():
-        commit = run["commit"].split()[0]
-        if not git(root, "cat-file", "-t", commit):
-            yield f"{name}: its commit {commit} is not in this checkout"
-        elif changed := git(root, "diff", "--name-only", commit, "--", *run["covers"]).splitlines():
-            yield f"{name}: {len(changed)} files changed since {commit}, the first is {changed[0]}"
+        if why := why_old(root, run["commit"], run["covers"]):
+            yield f"{name}: {why}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

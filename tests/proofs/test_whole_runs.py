@@ -3,6 +3,7 @@
 import json
 
 from proofs import __main__ as proofs
+from tools import checkout
 
 
 def test_a_whole_run_takes_the_place_of_the_last_one_and_of_no_others(tmp_path):
@@ -18,7 +19,7 @@ def test_a_whole_run_takes_the_place_of_the_last_one_and_of_no_others(tmp_path):
 
 def test_a_run_counts_until_what_it_covers_changes(monkeypatch):
     changed = {"diff": "", "cat-file": "commit"}
-    monkeypatch.setattr(proofs, "git", lambda word, *_: changed[word])
+    monkeypatch.setattr(checkout, "git", lambda _, word, *__: changed[word])
     run = {"commit": "aaa", "result": "kill: seed=1 count=5000 ok (1.0 s)"}
     assert proofs.why_due("kill", run) is None
     changed["diff"] = "src/memoranda/door.py"
@@ -26,7 +27,7 @@ def test_a_run_counts_until_what_it_covers_changes(monkeypatch):
 
 
 def test_no_run_a_failed_one_and_one_of_an_unknown_commit_do_not_count(monkeypatch):
-    monkeypatch.setattr(proofs, "git", lambda *_: "")
+    monkeypatch.setattr(checkout, "git", lambda *_: None)
     assert proofs.why_due("kill", None)
     assert proofs.why_due("kill", {"commit": "aaa", "result": "kill: seed=1 count=5000 FAILED lost (1.0 s)"})
     unknown = {"commit": "aaa and changes", "result": "kill: seed=1 count=5000 ok (1.0 s)"}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.checkout import ROOT, git
 
 #: Names the commit that a change is made on, where a machine knows it: an ancestor of the commit that is checked out.
 #: Without the product's prefix, because a book refuses variables with its prefix that no setting has.
@@ -71,8 +70,8 @@ def read_latest(root: Path = ROOT) -> Change:
 
 def _since(root: Path, base: str, since: str) -> Change:
     # With renames as a removal and an addition: what was moved away from a place has changed that place.
-    differing = _git(root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base)
-    unknown = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    differing = git(root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base)
+    unknown = git(root, "ls-files", "--others", "--exclude-standard", "-z")
     if differing is None or unknown is None:
         return Change("", "git cannot tell what changed")
     return Change(base, since, frozenset(filter(None, [*differing.split("\0"), *unknown.split("\0")])))
@@ -80,10 +79,10 @@ def _since(root: Path, base: str, since: str) -> Change:
 
 def _find_base(root: Path) -> tuple[str, str]:
     """Return the last landed commit with its description; without the commit, the reason why none is known."""
-    head = _git(root, "rev-parse", "--verify", "HEAD^{commit}")
+    head = git(root, "rev-parse", "--verify", "HEAD^{commit}")
     if head is None:
         return "", "there is no commit here, or no git"
-    if _git(root, "rev-parse", "--is-shallow-repository") != "false":
+    if git(root, "rev-parse", "--is-shallow-repository") != "false":
         return "", "this is a shallow clone"
     if given := os.environ.get(BASE_VARIABLE):
         commit = _ancestor(root, given)
@@ -92,27 +91,18 @@ def _find_base(root: Path) -> tuple[str, str]:
     if passed := _ancestor(root, PASSED):
         bases[passed] = "the last commit that passed .ci/run"
     for branch in LANDED:
-        common = _git(root, "merge-base", "HEAD", branch)
+        common = git(root, "merge-base", "HEAD", branch)
         # On such a branch itself, it is just what this commit brings that may not have landed.
         if common and common != head:
             bases.setdefault(common, f"the last commit in common with {branch}")
     if not bases:
         return "", "no landed commit is known that this one follows"
-    nearest = min(bases, key=lambda base: int(_git(root, "rev-list", "--count", f"{base}..HEAD") or 0))
+    nearest = min(bases, key=lambda base: int(git(root, "rev-list", "--count", f"{base}..HEAD") or 0))
     return nearest, bases[nearest]
 
 
 def _ancestor(root: Path, name: str) -> str:
     """Return the commit of this name if HEAD follows it or is it; else an empty string."""
-    commit = _git(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    follows = commit and _git(root, "merge-base", "--is-ancestor", commit, "HEAD") is not None
+    commit = git(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    follows = commit and git(root, "merge-base", "--is-ancestor", commit, "HEAD") is not None
     return commit if commit and follows else ""
-
-
-def _git(root: Path, *words: str) -> str | None:
-    """Return what git prints, without the line's end; None if it fails or is not there."""
-    try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
-    except OSError:
-        return None
-    return None if done.returncode else done.stdout.decode(errors="surrogateescape").rstrip("\n")

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.checkout import ROOT
 from tools.gate import durations
-from tools.gate.changes import ROOT, read_latest
+from tools.gate.changes import read_latest
 from tools.gate.import_graph import read_graph
 
 #: Seconds of tests that are chosen; two processes run them side by side.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.gate.changes import ROOT
+from tools.checkout import ROOT
 
 #: Beside the caches of other tools: the result of each part in this round, and its output.
 FOLDER = ROOT / ".nightly_cache"
