@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+import json
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -10,7 +11,6 @@ from uuid import UUID
 from memoranda.book.forgetting.cuts import tells, tells_value
 from memoranda.book.forgetting.facts import Fact, fact_of
 from memoranda.book.forgetting.item_values import as_stored, earlier_values
-from memoranda.book.forgetting.record_texts import made_texts, profile_values, statements_of
 from memoranda.book.forgetting.tellings import named_so, tellings
 from memoranda.formation.owner_names import profile_names
 from memoranda.model.beside.quotations import quote
@@ -20,9 +20,10 @@ from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Threa
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
-from memoranda.model.redactions import VALUE, Telling, Trace
+from memoranda.model.redactions import VALUE, Telling, Trace, escaped
 from memoranda.model.values import Span
 from memoranda.ports import Records
+from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.scripts import comparable_text
 from memoranda.text.sentence_spans import sentence_places, with_white_space
@@ -102,7 +103,7 @@ class Look:
             if memory.id not in told:
                 self._sort(memory, tellings(fact, memory))
         for profile in profiles:
-            self._sort(profile, profile_values(profile, fact))
+            self._sort(profile, _profile_values(profile, fact))
         later: list[Record] = []
         async for record in self._every(*_LATER):
             if isinstance(record, Message):
@@ -154,7 +155,7 @@ class Look:
             is_of_owner = fact.is_of_owner(f"{memory.subject or ''} {memory.content}")
             its_own = memory.key not in keys and self._is_same_subject(memory) and not is_of_owner
             if its_own and (
-                any(tells(fact, text) for text in statements_of(memory))
+                any(tells(fact, text) for text in _statements_of(memory))
                 or self._has_value_of_source(fact, memory)
             ):
                 self._take(memory, memory.content)
@@ -198,7 +199,7 @@ class Look:
                 said[thread] = await self._said_in(fact, thread)
             told = [
                 one
-                for pointer, text in made_texts(record)
+                for pointer, text in _made_texts(record)
                 for one in _made_of(fact, record, pointer, text, None if thread is None else said.get(thread))
             ]
             self._sort(record, told)
@@ -267,3 +268,32 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
     return comparable_text(memory.subject or "") == comparable_text(other.subject or "") and same_statement(
         memory.content, other.content
     )
+
+
+def _statements_of(memory: Memory) -> Iterator[str]:
+    """Yield the texts that are the statement itself: the content, and the value of a bound field."""
+    yield memory.content
+    if memory.has_value and isinstance(memory.data["value"], str):
+        yield memory.data["value"]
+
+
+def _made_texts(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield the texts that were made from messages, with their JSON pointers: of a thread not the title that somebody gave it."""
+    for pointer, text in texts_of(record).items():
+        if pointer is not None and not (
+            pointer == "/title" and isinstance(record, Thread) and not record.title_through
+        ):
+            yield pointer, text
+
+
+def _profile_values(profile: ProfileDocument, fact: Fact) -> Iterator[Telling]:
+    """Yield the values and items of a profile to forget; each goes whole."""
+    for name, value in profile.body.items():
+        about = name.replace("_", " ")
+        items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
+        for place, item in items:
+            text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+            if not fact.is_of_owner(f"{about} {text}") and tells_value(fact, text, about):
+                path = f"/body/{escaped(name)}" + ("" if place is None else f"/{place}")
+                span = Span(start=0, end=max(len(text), 1), path=path)
+                yield Telling(profile.id, profile.version, span, text, VALUE, profile.type)
