@@ -84,7 +84,8 @@ def _control(folder: Path, seed: int) -> int:
         for start in range(0, _CONTROL_RACES, _BOOK):
             path, rng = str(folder / f"control {start}.db"), random.Random(f"{seed} control {start}")
             try:
-                asyncio.run(_Races(path, rng, False, ways=("erase",), by_model=True).run(start, _BOOK))
+                races = _Races(path, rng, False, ways=("erase",), by_model=True, late=1.0)
+                asyncio.run(races.run(start, _BOOK))
             except Returned:
                 return start + _BOOK
     raise Returned(
@@ -93,18 +94,21 @@ def _control(folder: Path, seed: int) -> int:
 
 
 class _Slow(ScriptedModels):
-    """A model that quotes all that it reads, after a while."""
+    """A model that quotes all that it reads, after a while: often only when the words that it read are out."""
 
-    def __init__(self, rng: random.Random, asking: dict[str, asyncio.Event]) -> None:
+    def __init__(self, rng: random.Random, races: dict[str, _Race], late: float) -> None:
         super().__init__(_quoting)
         self._rng = rng
-        self._asking = asking
+        self._races = races
+        self._late = late
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Answer with what was shown, however late it is."""
-        for secret, asked in self._asking.items():
-            if secret in request.content:
-                asked.set()
+        for race in [race for secret, race in self._races.items() if secret in request.content]:
+            race.asked.set()
+            if self._rng.random() < self._late:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(race.done.wait(), _WAITING)
         await asyncio.sleep(self._rng.uniform(0, _THINKING))
         return await super().ask(request)
 
@@ -139,6 +143,8 @@ class _Race:
     lines: tuple[str, ...] = ()
     #: When the words were out.
     out: float = float("inf")
+    #: A model read the words; the words are out.
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def prepare(self, book: Book) -> None:
@@ -161,7 +167,6 @@ class _Race:
             target = Target(self.owner, WHOLE, _ACTOR, redactions=self.redactions())
             await book.backups.forget(target, backups=False)
             self.out = time.monotonic()
-            self.done.set()
             return
         change = Hide((), self.redactions())
         hid = await book.door.write(self.owner, WHOLE, _ACTOR, [change], request=None)
@@ -220,15 +225,18 @@ class _Races:
         *,
         ways: tuple[str, ...] = _WAYS,
         by_model: bool = False,
+        late: float = 0.5,
     ) -> None:
         self._address = address
         self._rng = rng
         self._on_server = on_server
         self._ways = ways
         self._by_model = by_model
+        #: How often the model answers only after the words are out.
+        self._late = late
         self._tally: Counter[str] = Counter()
-        #: The words of each race → set once a model reads them.
-        self._asking: dict[str, asyncio.Event] = {}
+        #: By their words.
+        self._races: dict[str, _Race] = {}
 
     async def run(self, start: int, count: int) -> Counter[str]:
         async with self._opened() as book, self._opened() as other:
@@ -240,7 +248,7 @@ class _Races:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Book]:
-        models = _Slow(self._rng, self._asking) if self._by_model else None
+        models = _Slow(self._rng, self._races, self._late) if self._by_model else None
         async with memoranda.open(self._address, embed=StubEmbedder(), models=models, worker=False) as book:
             yield book
         self._tally["asked"] += len(models.asked) if models else 0
@@ -274,7 +282,7 @@ class _Races:
 
     def _actions(self, race: _Race, book: Book, other: Book) -> list[Any]:
         either = partial(self._rng.choice, (book, other))
-        self._asking[race.secret] = asyncio.Event()
+        self._races[race.secret] = race
         found: list[Any] = [partial(self._take_out, race, book), partial(self._formed, race, either())]
         found += [partial(race.look, either()) for _ in range(2)]
         found += [partial(either().import_, race.lines), partial(self._append, race, either()), other.embed]
@@ -287,11 +295,13 @@ class _Races:
         """Take the words out, mostly while a model reads them."""
         if self._by_model and self._rng.random() < 0.7:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._asking[race.secret].wait(), _WAITING)
+                await asyncio.wait_for(race.asked.wait(), _WAITING)
         try:
             await race.take_out(book)
         except _LOST as error:
             raise Returned(f"{race.owner.id}, {race.way} was refused: {error}") from error
+        finally:
+            race.done.set()
 
     async def _delayed(self, act: Any) -> None:
         await asyncio.sleep(0.0 if self._rng.random() < 0.4 else self._rng.uniform(0, _LONGEST))
@@ -301,8 +311,9 @@ class _Races:
             self._tally["lost"] += 1
 
     async def _formed(self, race: _Race, book: Book) -> None:
-        await ThreadHandle(book._services, race.owner, race.thread, WHOLE, None).form(wait=False)
-        self._tally["formed"] += await book.worker.drain(limit=5)
+        await ThreadHandle(book._services, race.owner, race.thread, WHOLE, None).form()
+        self._tally["formed"] += 1
+        await book.worker.drain(limit=5)
 
     async def _append(self, race: _Race, book: Book) -> None:
         thread = ThreadHandle(book._services, race.owner, race.thread, WHOLE, None)
