@@ -49,6 +49,16 @@ def test_earlier_values_are_shown_with_their_day_and_go_unless_they_are_kept(she
     assert set(shell.json("forget", "ana", str(new.id), *OWNER)["ids"]) == {str(old.id), str(new.id)}
 
 
+def test_two_facts_and_a_key_are_named_at_the_shell(shell: Shell) -> None:
+    filled(shell, "I live in Lisbon.", "I am 42 and I like tea.")
+    with memoranda.open_sync(shell.folder / "book.db", embed=None) as book:
+        book.remember("ana", "Is 42 years old", key="age", agent="helper", audience="global")
+    shown = shell.run("forget", "ana", "--about", "my age and where I live", "--as-owner", "--dry-run")
+    assert set(shown.splitlines()[:2]) == {"forget: “Is 42 years old”", "forget: “Lives in Lisbon”"}
+    shell.run("forget", "ana", "--key", "age", *OWNER)
+    assert told(shell) == {"I live in Lisbon.", "I like tea."}
+
+
 def test_the_record_alone_goes_from_the_shell_too(shell: Shell) -> None:
     home = filled(shell, "I live in Lisbon.")
     shell.run("forget", "ana", home, "--what", "record", *OWNER)
@@ -56,7 +66,7 @@ def test_the_record_alone_goes_from_the_shell_too(shell: Shell) -> None:
 
 
 def test_one_way_to_name_what_to_forget_is_needed(shell: Shell) -> None:
-    for words in (("x", "--about", "home"), ()):
-        assert "give either IDs, --about, --everything or --finish" in shell.run(
+    for words in (("x", "--about", "home"), ("--key", "home", "--about", "home"), ()):
+        assert "give either IDs, --about, --key, --everything or --finish" in shell.run(
             "forget", "ana", *words, *OWNER, code=2
         )

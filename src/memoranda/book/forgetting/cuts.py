@@ -273,26 +273,31 @@ class _Sentence:
         is_label = left and left[-1].rstrip().endswith(":") and len(self._parts) - 1 in chosen
         if not rest or (is_label and len(rest.split()) <= _LABEL):
             return False
-        fact = self._fact
-        terms = terms_in(rest) - fact.forms
-        if not fact.strangers.isdisjoint(terms) or any(
-            not forms.isdisjoint(terms) for words in self._others for _, forms in words
-        ):
-            return True
-        words = [
-            word
-            for word, forms in words_of(rest, fact.names)
-            if fact.forms.isdisjoint(forms)
-            and word.casefold() not in _NOT
-            and (len(word) >= _LETTERS or any(map(str.isdigit, word)))
-        ]
-        if len(words) >= _MOST_LEFT:
+        if reads_as_one(rest, (self._fact,), self._others):
             return True
         clauses = clause_places(self._text, self._place)
         touched = [self._parts[at] for at in chosen]
         return len(clauses) > 1 and any(
             not any(start < clause[1] and clause[0] < end for start, end in touched) for clause in clauses
         )
+
+
+def reads_as_one(rest: str, facts: Sequence[Fact], others: Iterable[Words]) -> bool:
+    """True if the rest of a sentence has words of its own: of somebody else's fact, of other statements, or two of any."""
+    forms = frozenset().union(*(fact.forms for fact in facts))
+    terms = terms_in(rest) - forms
+    if any(not fact.strangers.isdisjoint(terms) for fact in facts):
+        return True
+    if any(not theirs.isdisjoint(terms) for words in others for _, theirs in words):
+        return True
+    words = [
+        word
+        for word, its in words_of(rest, facts[0].names)
+        if forms.isdisjoint(its)
+        and word.casefold() not in _NOT
+        and (len(word) >= _LETTERS or any(map(str.isdigit, word)))
+    ]
+    return len(words) >= _MOST_LEFT
 
 
 def _as_owners(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, Unpack
 from uuid import UUID
 
 from memoranda.book.forgetting.facts import fact_of
-from memoranda.book.forgetting.tellings import tellings
+from memoranda.book.forgetting.tellings import tellings_of
 from memoranda.book.forgetting.verbs import Extent
 from memoranda.book.input import Who, as_actor, as_owner, as_view
 from memoranda.book.record_ids import record_ids
@@ -108,11 +108,12 @@ class Hiding:
         """Return the parts of the newest messages that tell a fact to the letter, as far as this view may take them."""
         if since.traces is None:
             return Traces(owner, view, ())
-        fact = fact_of(since.traces.memories, frozenset({comparable_text(owner.id), *OWNER_WORDS}))
+        names = frozenset({comparable_text(owner.id), *OWNER_WORDS})
+        facts = [fact_of([memory], names) for memory in since.traces.memories]
         only = Filter(types=frozenset({RecordType.MESSAGE}), newest_first=True)
         page = await self._services.engine.scan(owner, view, only, None, _NEWEST)
         spans: list[Telling] = []
         for record in page.records:
             if isinstance(record, Message) and (view.whole or record.agent == view.agent):
-                spans += [one for one in tellings(fact, record) if one.to_the_letter]
+                spans += [one for one in tellings_of(facts, record) if one.to_the_letter]
         return Traces(owner, view, since.traces.memories, spans=tuple(spans))

@@ -11,7 +11,7 @@ from uuid import UUID
 from memoranda.book.forgetting.cuts import tells, tells_value
 from memoranda.book.forgetting.facts import Fact, fact_of
 from memoranda.book.forgetting.item_values import as_stored, earlier_values
-from memoranda.book.forgetting.tellings import named_so, tellings
+from memoranda.book.forgetting.tellings import each_once, named_so, tellings_of
 from memoranda.formation.owner_names import profile_names
 from memoranda.model.beside.quotations import quote
 from memoranda.model.data.items import Item
@@ -90,28 +90,21 @@ class Look:
         known = [one async for one in self._every(RecordType.MEMORY, RecordType.PROFILE)]
         memories, profiles = those_of(Memory, known), those_of(ProfileDocument, known)
         names = frozenset({comparable_text(self.owner.id), *profile_names(profiles), *OWNER_WORDS})
-        # Most memories have no word of it: they are not looked at closely.
-        meant = fact_of(self.meant, names, memories)
-        keyed = (memory for memory in memories if memory.key is not None)
-        self._compare({memory.id: memory for memory in (*self.meant, *meant.near, *keyed)}.values())
-        said = [*self.meant, *self.taken, *those_of(Memory, self.same)]
-        told = {memory.id for memory in said}
-        others = [memory for memory in memories if memory.active and memory.id not in told]
-        fact = self._through_memories(said, names, others)
-        told.update(record.id for record in self.same)
+        facts = self._facts(memories, names)
+        told = {memory.id for memory in (*self.meant, *self.taken, *self.same)}
         for memory in memories:
             if memory.id not in told:
-                self._sort(memory, tellings(fact, memory))
+                self._sort(memory, tellings_of(facts, memory))
         for profile in profiles:
-            self._sort(profile, _profile_values(profile, fact))
+            self._sort(profile, each_once([one for fact in facts for one in _profile_values(profile, fact)]))
         later: list[Record] = []
         async for record in self._every(*_LATER):
             if isinstance(record, Message):
-                self._read(fact, record)
+                self._read(facts, record)
             else:
                 later.append(record)
-        await self._made(fact, later)
-        await self._items(fact)
+        await self._made(facts, later)
+        await self._items(facts)
 
     def named(self, gone: Collection[UUID]) -> tuple[tuple[Trace, ...], int]:
         """Return what stays and has to do with the fact once some records are gone, and how many more there are than are named."""
@@ -121,47 +114,58 @@ class Look:
     def _every(self, *types: RecordType, **only: Any) -> AsyncIterator[Record]:
         return every(self.records, self.owner, self.view, *types, **only)
 
-    def _compare(self, memories: Iterable[Memory]) -> None:
-        """Find memories that say the same as those meant, and earlier statements under their keys."""
-        meant = {memory.id for memory in self.meant}
-        older = {id for memory in self.meant for id in memory.supersedes}
-        keys = {memory.key for memory in self.meant} - {None}
-        others: list[Memory] = []
+    def _facts(self, memories: Sequence[Memory], names: frozenset[str]) -> list[Fact]:
+        """Return a fact for each memory that is meant, with all memories that tell it, which go as well."""
+        keyed = [memory for memory in memories if memory.key is not None]
+        groups = []
+        for one in self.meant:
+            # Most memories have no word of it: they are not looked at closely.
+            near = fact_of([one], names, memories).near
+            groups.append(self._compare(one, {memory.id: memory for memory in (*near, *keyed)}.values()))
+        meant = {memory.id for group in groups for memory in group}
+        others = [memory for memory in memories if memory.active and memory.id not in meant]
+        return [self._with_memories(group, names, others) for group in groups]
+
+    def _compare(self, meant: Memory, memories: Iterable[Memory]) -> list[Memory]:
+        """Return a memory that is meant, those that say the same, and the earlier statements under its key that go too."""
+        named = {memory.id for memory in self.meant}
+        group, others = [meant], list[Memory]()
+        if not may_forget(self.view, meant):
+            self._name(meant, meant.content, NOT_OWN)
         for memory in memories:
-            if memory.id in meant:
-                if not may_forget(self.view, memory):
-                    self._name(memory, memory.content, NOT_OWN)
-            elif any(_says_the_same(memory, one) for one in self.meant):
-                self._take(memory, memory.content)
-            elif memory.id in older or (memory.key in keys and memory.status is MemoryStatus.SUPERSEDED):
+            if memory.id in named:
+                continue
+            is_older = memory.key is not None and memory.key == meant.key
+            is_older = is_older and memory.status is MemoryStatus.SUPERSEDED
+            if says_the_same(memory, meant):
+                group += self._take(memory, memory.content)
+            elif memory.id in meant.supersedes or is_older:
                 self.earlier.append(memory)
+                if self.takes_earlier and memory.id not in self.keep and may_forget(self.view, memory):
+                    self.taken.append(memory)
+                    group.append(memory)
             else:
                 others.append(memory)
-        if self.takes_earlier:
-            wanted = (one for one in self.earlier if one.id not in self.keep)
-            self.taken = [memory for memory in wanted if may_forget(self.view, memory)]
         for memory in others:
-            if any(_says_the_same(memory, one) for one in self.taken):
-                self._take(memory, memory.content)
+            if any(says_the_same(memory, one) for one in group):
+                group += self._take(memory, memory.content)
+        return group
 
-    def _through_memories(
-        self, said: Sequence[Memory], names: frozenset[str], others: Sequence[Memory]
-    ) -> Fact:
-        """Take the other memories of the fact; return the fact beside the statements that stay."""
+    def _with_memories(self, said: Sequence[Memory], names: frozenset[str], others: Sequence[Memory]) -> Fact:
+        """Take the other memories of a fact; return the fact beside the statements that stay."""
         fact = fact_of(said, names, others)
         keys = {memory.key for memory in self.meant} - {None}
-        before = len(self.same)
+        new: list[Memory] = []
         for memory in fact.near:
             is_of_owner = fact.is_of_owner(f"{memory.subject or ''} {memory.content}")
-            its_own = memory.key not in keys and self._is_same_subject(memory) and not is_of_owner
+            its_own = memory.key not in keys and _subject(memory) == _subject(said[0]) and not is_of_owner
             if its_own and (
                 any(tells(fact, text) for text in _statements_of(memory))
                 or self._has_value_of_source(fact, memory)
             ):
-                self._take(memory, memory.content)
+                new += self._take(memory, memory.content)
             elif fact.is_of_a_stranger(memory.content):
                 self._name(memory, memory.content, SOMEBODY)
-        new = those_of(Memory, self.same[before:])
         gone = {memory.id for memory in new}
         left = [memory for memory in others if memory.id not in gone]
         return fact_of([*said, *new], names, left) if new else fact
@@ -172,59 +176,62 @@ class Look:
         sources = [source for source in memory.sources if source in fact.sources and source not in cited]
         return bool(sources) and tells_value(fact, memory.content)
 
-    def _take(self, record: Record, text: str) -> None:
-        if may_forget(self.view, record):
-            self.same.append(record)
-        else:
-            self._name(record, text, NOT_OWN)
+    def _take(self, memory: Memory, text: str) -> list[Memory]:
+        """Take a memory if the view may forget it, and else name it; return those taken."""
+        if not may_forget(self.view, memory):
+            self._name(memory, text, NOT_OWN)
+            return []
+        if memory not in self.same:
+            self.same.append(memory)
+        return [memory]
 
-    def _is_same_subject(self, memory: Memory) -> bool:
-        subjects = {comparable_text(one.subject or "") for one in self.meant}
-        return comparable_text(memory.subject or "") in subjects
-
-    def _read(self, fact: Fact, message: Message) -> None:
+    def _read(self, facts: Sequence[Fact], message: Message) -> None:
         """Find the parts of a message to take and those to list."""
-        told = tellings(fact, message)
+        told = tellings_of(facts, message)
         if self._sort(message, told):
             self._threads.add(message.thread)
-        elif message.id in fact.sources and not told and message.content != NO_WORDS:
+        elif any(message.id in fact.sources for fact in facts) and not told and message.content != NO_WORDS:
             self._name(message, message.content, SOURCE)
 
-    async def _made(self, fact: Fact, records: Sequence[Record]) -> None:
+    async def _made(self, facts: Sequence[Fact], records: Sequence[Record]) -> None:
         """Find the sentences to take from what was made of messages: episodes, summaries and formed titles."""
         said: dict[UUID, frozenset[int]] = {}
         for record in records:
             thread: UUID | None = record.id if isinstance(record, Thread) else getattr(record, "thread", None)
             if thread is not None and thread in self._threads and thread not in said:
-                said[thread] = await self._said_in(fact, thread)
+                said[thread] = await self._said_in(facts, thread)
             told = [
                 one
                 for pointer, text in _made_texts(record)
-                for one in _made_of(fact, record, pointer, text, None if thread is None else said.get(thread))
+                for one in _made_of(
+                    facts, record, pointer, text, None if thread is None else said.get(thread)
+                )
             ]
             self._sort(record, told)
             is_made = isinstance(record, (Thread, Episode)) and may_forget(self.view, record)
             if is_made and (told or thread in self._threads):
                 self.looked[record.id] = record.version
 
-    async def _said_in(self, fact: Fact, thread: UUID) -> frozenset[int]:
-        """Return the terms of a thread's messages without those of the fact."""
+    async def _said_in(self, facts: Sequence[Fact], thread: UUID) -> frozenset[int]:
+        """Return the terms of a thread's messages without those of the facts."""
         said = self._every(RecordType.MESSAGE, thread=thread)
         texts = [one.content async for one in said if isinstance(one, Message)]
-        return frozenset().union(*map(terms_in, texts)) - fact.forms - fact.value.forms
+        return frozenset().union(*map(terms_in, texts)) - frozenset().union(
+            *(fact.forms | fact.value.forms for fact in facts)
+        )
 
-    async def _items(self, fact: Fact) -> None:
+    async def _items(self, facts: Sequence[Fact]) -> None:
         """Find the parts of items to take, also of deleted ones and of their earlier values."""
         living, deleted = self._every(RecordType.ITEM), self._every(RecordType.ITEM, withdrawn=True)
         items = those_of(Item, [*[one async for one in living], *[one async for one in deleted]])
         by_id = {item.id: item for item in items}
         for item in items:
-            self._sort(item, tellings(fact, item))
-            named = None if item.withdrawn else named_so(fact, item)
+            self._sort(item, tellings_of(facts, item))
+            named = None if item.withdrawn else named_so(facts, item)
             if named is not None and self._sort(item, [named]):
                 self.same.append(item)
         for value in await earlier_values(self.records, self.owner, self.view, items):
-            self._sort(by_id[value.id], [as_stored(one, value) for one in tellings(fact, value)])
+            self._sort(by_id[value.id], [as_stored(one, value) for one in tellings_of(facts, value)])
 
     def _sort(self, record: Record, all_of_it: Iterable[Telling]) -> bool:
         """Sort parts of a record into those to take, to list and to name; return True if any is taken."""
@@ -245,10 +252,10 @@ class Look:
 
 
 def _made_of(
-    fact: Fact, record: Record, pointer: str, text: str, said: frozenset[int] | None
+    facts: Sequence[Fact], record: Record, pointer: str, text: str, said: frozenset[int] | None
 ) -> list[Telling]:
-    """Return the parts of a text that tell the fact, and the sentences that come from nothing else that was said."""
-    told = tellings(fact, record, {pointer: text})
+    """Return the parts of a text that tell the facts, and the sentences that come from nothing else that was said."""
+    told = tellings_of(facts, record, {pointer: text})
     is_goal = pointer.endswith("/goal")
     if said is None or is_goal or isinstance(record, Overflow):
         return told
@@ -264,10 +271,13 @@ def _made_of(
     return told
 
 
-def _says_the_same(memory: Memory, other: Memory) -> bool:
-    return comparable_text(memory.subject or "") == comparable_text(other.subject or "") and same_statement(
-        memory.content, other.content
-    )
+def says_the_same(memory: Memory, other: Memory) -> bool:
+    """True if two memories say the same about the same subject."""
+    return _subject(memory) == _subject(other) and same_statement(memory.content, other.content)
+
+
+def _subject(memory: Memory) -> str:
+    return comparable_text(memory.subject or "")
 
 
 def _statements_of(memory: Memory) -> Iterator[str]:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from memoranda.book.forgetting.cuts import cuts, tells
+from memoranda.book.forgetting.cuts import cuts, reads_as_one, tells
 from memoranda.book.forgetting.facts import Fact, Words
 from memoranda.first_use import expression
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.records import Record
-from memoranda.model.redactions import ITS_NAME, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE, Telling
+from memoranda.model.redactions import ITS_NAME, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE, Telling, cut
 from memoranda.model.values import Span
 from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import other_speaker
 from memoranda.text.scripts import comparable_text
-from memoranda.text.sentence_spans import Place
+from memoranda.text.sentence_spans import Place, sentence_places, with_white_space
 
 #: Fields beside a value that say what the value is about, in calls and results of tools.
 _NAMING: Final = frozenset({"key", "field", "path", "topic", "about", "subject"})
@@ -60,10 +60,50 @@ def tellings(fact: Fact, record: Record, texts: Mapping[str | None, str] | None 
     return found
 
 
-def named_so(fact: Fact, item: Item) -> Telling | None:
-    """Return an item's namespace and name if they tell a fact; they go only with the item, if that is asked for."""
+def tellings_of(
+    facts: Sequence[Fact], record: Record, texts: Mapping[str | None, str] | None = None
+) -> list[Telling]:
+    """Return the parts to cut from a record, or from some of its texts, so that it tells none of some facts.
+
+    A sentence goes whole if nothing that reads as one is left of it without the parts of all of them.
+    """
+    each = [tellings(fact, record, texts) for fact in facts]
+    found = each_once([one for those in each for one in those])
+    if sum(map(bool, each)) < 2:
+        return found
+    for path, text in (texts_of(record) if texts is None else texts).items():
+        if "{" in text:
+            continue
+        for start, end in sentence_places(text):
+            here = [
+                one.span
+                for one in found
+                if one.to_the_letter
+                and one.span.path == path
+                and one.span.start < end
+                and start < one.span.end
+            ]
+            inside = [(max(one.start, start) - start, min(one.end, end) - start) for one in here]
+            left = cut(text[start:end], [Span(start=first, end=last) for first, last in inside])
+            if len(here) > 1 and not reads_as_one(left, facts, facts[0].others_of(record.id)):
+                first, last = with_white_space(text, (start, end))
+                span = Span(start=first, end=last, path=path)
+                found = [one for one in found if one.span not in here]
+                found.append(Telling(record.id, record.version, span, text[first:last], VALUE, record.type))
+    return found
+
+
+def each_once(found: Sequence[Telling]) -> list[Telling]:
+    """Return parts without those that are among them already; a part to take wins over the same to list."""
+    taken = {one.name: one for one in found if one.to_the_letter}
+    listed = {one.name: one for one in found if not one.to_the_letter}
+    return [*({**listed, **taken}.values())]
+
+
+def named_so(facts: Iterable[Fact], item: Item) -> Telling | None:
+    """Return an item's namespace and name if they tell one of some facts; they go only with the item, if that is asked for."""
     named = " / ".join((*item.namespace, item.name))
-    if not tells(fact, _as_words(named)):
+    if not any(tells(fact, _as_words(named)) for fact in facts):
         return None
     return Telling(item.id, item.version, Span(start=0, end=len(named)), named, ITS_NAME, item.type)
 

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups
-from memoranda.book.forgetting.facts import PERSON
 from memoranda.book.forgetting.item_values import in_earlier_values
 from memoranda.book.forgetting.look import Look, may_forget
+from memoranda.book.forgetting.meant import Meant, meant
 from memoranda.book.forgetting.plans import changed_since, differences_of, shown_of
 from memoranda.book.input import (
     Who,
@@ -29,11 +29,10 @@ from memoranda.book.record_ids import MEMORIES, record_id, record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import Conflict, Corrupt, InvalidInput, NotFound, Stale
-from memoranda.model.beside.quotations import quote
 from memoranda.model.data.items import Item
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.memories import Memory
-from memoranda.model.query import Hit, Hits
+from memoranda.model.query import Hits
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Traces
 from memoranda.model.values import Span
@@ -42,10 +41,6 @@ from memoranda.storage.decide.redaction import Redactable, texts_of
 
 #: What forgetting a memory takes: the fact, with the words of messages that tell it; or the record alone.
 What = Literal["fact", "record"]
-#: A memory is meant if it has a word of the question and scores so many times as much as the next one.
-_CLEAR: Final = 1.5
-#: Memories that are shown where a question may mean several.
-_CANDIDATES = 10
 #: How often a forgetting is planned when others change the same records.
 _TRIES: Final = 4
 
@@ -76,6 +71,7 @@ class Forgetting:
         id: UUID | str | None = None,
         *,
         about: str | None = None,
+        key: str | None = None,
         take: Iterable[str] = (),
         earlier: bool | None = None,
         keep: Iterable[UUID | str] | UUID | str = (),
@@ -83,32 +79,32 @@ class Forgetting:
     ) -> Traces:
         """Return the traces of a fact: parts to take, parts that are only listed, and what stays and has to do with it.
 
-        ``id`` is a memory's; it is never searched for. ``about`` asks for the memory by words, such as "where I live"; if it
-        may mean several, they are listed with their scores, and nothing else is looked for. ``take`` names listed parts of
-        messages that are to go as well. With ``earlier`` the earlier values of its key go, too, as they do where ``about`` names
-        it; ``keep`` are the ids of those that stay. Nothing is changed.
+        ``id`` is a memory's; it is never searched for. ``about`` asks for memories by words, such as "where I live" or "my
+        salary and my address"; if these may mean others, they are listed with their scores, and nothing else is looked for.
+        ``key`` is that of a memory. ``take`` names listed parts of messages that are to go as well. With ``earlier`` the earlier
+        values of a key go, too, as they do without it where ``about`` or ``key`` names the fact; ``keep`` are the ids of those
+        that stay. Nothing is changed.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
-        if (id is None) == (about is None):
-            raise InvalidInput("id: give the id of a memory, or words by about='…'", field="id")
-        if about is not None:
-            scored = await self._meant(party, about, who)
-            if isinstance(scored, Traces):
-                return scored
-            named: Sequence[UUID] = (scored[0],)
+        if [id, about, key].count(None) != 2:
+            raise InvalidInput("id: give the id of a memory, or words by about='…', or its key=", field="id")
+        asked: Meant | None = None
+        if id is None:
+            asked = await meant(self._services.engine, self.recall, party, who, about=about, key=key)
+            named = tuple(memory.id for memory in asked.memories)
+            if asked.unclear is not None:
+                return Traces(party, view, asked.memories, is_ambiguous=True, scores=asked.scores)
         else:
-            assert id is not None
-            scored, named = None, (await record_id(self._services.engine, party, view, id, "id", MEMORIES),)
-        records = await self._services.engine.get(party, view, named)
-        if not isinstance(records.get(named[0]), Memory):
-            raise NotFound(
-                f"id: this view sees no memory {named[0]}; find_traces looks for the fact that a memory states"
-            )
-        extent = Extent(
-            "fact", as_names(take, "take"), *await self._earlier(party, view, about, earlier, keep)
+            named = (await record_id(self._services.engine, party, view, id, "id", MEMORIES),)
+            if not isinstance((await self._services.engine.get(party, view, named)).get(named[0]), Memory):
+                raise NotFound(
+                    f"id: this view sees no memory {named[0]}; find_traces looks for the fact that a memory states"
+                )
+        goes = await self._earlier(party, view, id is None, earlier, keep)
+        found, _ = await self._planned(
+            party, view, named, Extent("fact", as_names(take, "take"), *goes), strict=False
         )
-        found, _ = await self._planned(party, view, named, extent, strict=False)
-        return found if scored is None else replace(found, scores=scored[1])
+        return found if asked is None else replace(found, scores=asked.scores)
 
     async def forget(
         self,
@@ -116,6 +112,7 @@ class Forgetting:
         ids: Iterable[UUID | str] | UUID | str = (),
         *,
         about: str | None = None,
+        key: str | None = None,
         what: What = "fact",
         take: Iterable[str] = (),
         earlier: bool | None = None,
@@ -131,21 +128,19 @@ class Forgetting:
 
         Of a memory, the fact goes: memories that say the same, and the parts of all records that tell it by its words or its
         value; what tells it in other words is not searched for. ``take`` names listed parts that go as well;
-        ``what="record"`` erases the memory and leaves the messages. ``about`` names the memory by words, and raises
-        ``Conflict`` if it may mean several. Then the earlier values of its key go, too, and with ``earlier=True`` also those of
-        a memory that is named by its id; ``keep`` are the ids of those that stay. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and
-        ``plan=`` does just that, or raises ``Stale`` that says what has changed since.
+        ``what="record"`` erases the memory and leaves the messages. ``about`` names memories by words, such as "my salary and my
+        address", and raises ``Conflict`` if these may mean others; ``key`` names the memory that has it. Then the earlier values
+        of its key go, too, and with ``earlier=True`` also those of a memory that is named by its id; ``keep`` are the ids of
+        those that stay. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and ``plan=`` does just that,
+        or raises ``Stale`` that says what has changed since.
 
         Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
         view may not see; then nothing is erased."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         dry = as_flag(dry_run, "dry_run")
         wanted = await record_ids(self._services.engine, party, view, ids)
-        given = [
-            name
-            for name, one in (("ids", wanted), ("about", about), ("plan", plan), ("everything", everything))
-            if one
-        ]
+        ways = {"ids": wanted, "about": about, "key": key, "plan": plan, "everything": everything}
+        given = [name for name, one in ways.items() if one]
         if len(given) != 1:
             raise InvalidInput(
                 "ids: name what to forget, or ask for everything"
@@ -153,18 +148,19 @@ class Forgetting:
                 else f"ids: give only one of {', '.join(given)}",
                 field="ids",
             )
-        if what not in get_args(What):
-            raise InvalidInput(f"what: {what!r} is none of {', '.join(get_args(What))}", field="what")
+        _check_what(what)
         if everything:
             return await self._erase(Target(party, view, as_actor(view), (), True), dry=dry, backups=backups)
-        extent = Extent(what, as_names(take, "take"), *await self._earlier(party, view, about, earlier, keep))
+        goes = await self._earlier(party, view, bool(about or key), earlier, keep)
+        extent = Extent(what, as_names(take, "take"), *goes)
         if plan is not None:
             shown = _plan_of(plan, party, view)
             extent = Extent("record" if shown.what == "record" else "fact", _named(shown))
             found, target = await self._planned(party, view, shown.ids, extent, shown)
             return _told(await self._erase(target, dry=dry, backups=backups), found, dry=dry)
-        if about is not None:
-            wanted = (await self._one_meant(party, about, who),)
+        if about or key:
+            asked = await meant(self._services.engine, self.recall, party, who, about=about, key=key)
+            wanted = asked.sure()
         tries = _TRIES
         while True:
             tries -= 1
@@ -221,42 +217,11 @@ class Forgetting:
         telemetry.count("erasures")
         return receipt
 
-    # ── what is meant ────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _meant(self, owner: Owner, about: str, who: Who) -> tuple[UUID, dict[UUID, float]] | Traces:
-        """Return the memory that a question means, with all scores; or the memories that it may mean."""
-        if not as_text(about, "about").strip():
-            raise InvalidInput(
-                "about: it is empty; say what to look for, as in about='where I live'", field="about"
-            )
-        hits = await self.recall(owner, about, limit=_CANDIDATES, types="memory", **who)
-        scores = {hit.id: hit.score for hit in hits}
-        by_words = [hit for hit in hits if hit.words]
-        is_clear = by_words and by_words[0] is hits[0] and _is_clear(by_words, hits)
-        if is_clear and _is_of_whom(about, hits[0].record):
-            return hits[0].id, scores
-        ids = list(scores)
-        records = await self._services.engine.get(owner, as_view(who), ids)
-        memories = tuple(record for id in ids if isinstance(record := records.get(id), Memory))
-        return Traces(owner, as_view(who), memories, is_ambiguous=True, scores=scores)
-
-    async def _one_meant(self, owner: Owner, about: str, who: Who) -> UUID:
-        """Return the memory that a question means; raise an error if there is none, or if it may mean several."""
-        found = await self._meant(owner, about, who)
-        if not isinstance(found, Traces):
-            return found[0]
-        if not found.memories:
-            raise NotFound(f"about: no memory that this view sees answers {about!r}; nothing was forgotten")
-        listed = "; ".join(f"{memory.id} {quote(memory.content, 80)!r}" for memory in found.memories)
-        raise Conflict(
-            f"about: {about!r} may mean several memories, and nothing was forgotten; give the id of one: {listed}"
-        )
-
     async def _earlier(
-        self, owner: Owner, view: View, about: str | None, earlier: bool | None, keep: Any
+        self, owner: Owner, view: View, by_default: bool, earlier: bool | None, keep: Any
     ) -> tuple[bool, Collection[UUID]]:
         """Return whether earlier values of a key go, and the ids of those that stay."""
-        goes = about is not None if earlier is None else as_flag(earlier, "earlier")
+        goes = by_default if earlier is None else as_flag(earlier, "earlier")
         return goes, await record_ids(self._services.engine, owner, view, keep)
 
     # ── the plan ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -339,16 +304,9 @@ def _told(receipt: ErasureReceipt, found: Traces, *, dry: bool) -> ErasureReceip
     return replace(told, plan=found) if dry else told
 
 
-def _is_of_whom(about: str, record: Record) -> bool:
-    """True if a memory is about the person whom a question names, such as "my sister's age", or about the owner if it names none."""
-    said = " ".join(filter(None, (getattr(record, "subject", None), record.passage_text()))).replace("_", " ")
-    asked = {found[0].casefold() for found in PERSON.finditer(about)}
-    told = {found[0].casefold() for found in PERSON.finditer(said)}
-    return asked <= told if asked else PERSON.match(said) is None
-
-
-def _is_clear(by_words: Sequence[Hit], hits: Sequence[Hit]) -> bool:
-    return len(by_words) == 1 or hits[0].score >= _CLEAR * hits[1].score
+def _check_what(what: str) -> None:
+    if what not in get_args(What):
+        raise InvalidInput(f"what: {what!r} is none of {', '.join(get_args(What))}", field="what")
 
 
 def _plan_of(plan: Traces | ErasureReceipt, owner: Owner, view: View) -> Traces:

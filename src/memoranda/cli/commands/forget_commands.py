@@ -23,6 +23,7 @@ from memoranda.cli.session import Session, confirm
 from memoranda.errors import StorageError
 from memoranda.model.beside.quotations import quote
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
+from memoranda.model.memories import Memory
 from memoranda.model.records import Owner
 from memoranda.model.redactions import Trace, Traces
 
@@ -30,6 +31,8 @@ from memoranda.model.redactions import Trace, Traces
 _SHOWN = 10
 #: The most lines of a plan, and places that it quotes.
 _LINES, _PLACES = 12, 4
+#: The most facts that it quotes.
+_FACTS = 3
 _STILL_IN = "these backups may still contain it; forget the same ids with --backups, or delete the backups:"
 
 
@@ -40,8 +43,9 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
 @click.option(
     "--about",
     metavar="WORDS",
-    help="The memory that these words mean, such as 'where I live', instead of IDs.",
+    help="What these words mean, such as 'where I live' or 'my salary and my address', instead of IDs.",
 )
+@click.option("--key", help="The memory that has this key, instead of IDs.")
 @click.option(
     "--what",
     type=click.Choice(get_args(What)),
@@ -106,8 +110,9 @@ def forget_command(
         raise click.UsageError(
             "the owner is missing: give OWNER and IDs, or only --scrub to clear the book's files"
         )
-    if bool(how["everything"]) + bool(words) + (how["about"] is not None) + (how["finish"] is not None) != 1:
-        raise click.UsageError("give either IDs, --about, --everything or --finish")
+    given = (how["about"], how["key"], how["finish"])
+    if bool(how["everything"]) + bool(words) + sum(one is not None for one in given) != 1:
+        raise click.UsageError("give either IDs, --about, --key, --everything or --finish")
     if how["finish"] is not None and how["dry_run"]:
         raise click.UsageError("--finish has no --dry-run: memoranda about lists what is hidden")
     done = session.run(_forget(session, party, words, who, yes, scrub, how))
@@ -189,7 +194,7 @@ async def _planned(
             _print_counts(session.printer, f"this would go for {party}:", planned.removed)
         return planned, f"Erase everything that the book holds of {party}?"
     planned = await book.forget(
-        party, words, about=how["about"], what=how["what"], take=how["take"], earlier=how["earlier"], keep=how["keep"],
+        party, words, about=how["about"], key=how["key"], what=how["what"], take=how["take"], earlier=how["earlier"], keep=how["keep"],
         dry_run=True, **who,
     )  # fmt: skip
     assert planned.plan is not None
@@ -215,27 +220,46 @@ def print_plan(printer: Printer, plan: Traces) -> None:
 def plan_lines(plan: Traces) -> list[str]:
     """Return the lines of a plan for people, without a quotation twice."""
     named = {memory.id for memory in plan.memories}
-    lines = [f"forget: {_quoted(memory.content)}" for memory in plan.memories[:2]]
-    lines += [f"  and {len(plan.memories) - 2} more"] if len(plan.memories) > 2 else []
     told = [memory.content for memory in plan.memories]
+    head = [f"forget: {_quoted(memory.content)}" for memory in plan.memories[:_FACTS]]
+    head += [f"  and {len(plan.memories) - _FACTS} more"] if len(plan.memories) > _FACTS else []
     kept = [one for one in plan.earlier if one.id not in plan.ids]
     gone = [one for one in plan.earlier if one.id in plan.ids]
     if gone:
         shown = ", ".join(f"{_quoted(one.content)} of {one.observed_at:%Y-%m-%d}" for one in gone[:2])
-        lines.append(f"earlier values, which go too unless --keep ID: {shown}{_more(gone, 2)}")
+        head.append(f"earlier values, which go too unless --keep ID: {shown}{_more(gone, 2)}")
         told += [one.content for one in gone]
-    parts = [(one.text, one.type.value) for one in plan.spans]
-    parts += [(one.text, f"{one.type.value}, whole") for one in plan.goes if one.id not in named]
-    new = []
+    tail = _what_stays(plan, kept)
+    whole, cut = {one.id for one in plan.goes}, {one.message for one in plan.spans}
+    parts = [(one.text, f"{one.type.value}{', whole' * (one.message in whole)}") for one in plan.spans]
+    shown_above = {*cut, *named, *(one.id for one in gone)}
+    parts += [(one.text, f"{one.type.value}, whole") for one in plan.goes if one.id not in shown_above]
+    places: dict[str, tuple[str, Counter[str]]] = {}
     for text, where in parts:
         plain = " ".join(text.casefold().split()).strip(" .,;")
-        if plain and not any(plain in one.casefold() or one.casefold() in plain for one in told):
-            told.append(plain)
-            new.append(f"  {_quoted(text)} ({where})")
+        if plain and not any(plain in one.casefold() for one in told):
+            same = next((one for one in places if plain in one or one in plain), plain)
+            places.setdefault(same, (text, Counter()))[1][where] += 1
     if parts:
-        lines.append(f"{len(parts)} places tell it{':' if new else ', in these words'}")
-        lines += new[:_PLACES]
-        lines += [f"  and {len(new) - _PLACES} more; --json lists them"] if len(new) > _PLACES else []
+        in_these = len(parts) - sum(where.total() for _, where in places.values())
+        words = f", {in_these} of them in these words" if in_these else ""
+        head.append(f"{len(parts)} places tell it{words}{':' if places else ''}")
+    room = min(_PLACES, _LINES - 2 - len(head) - len(tail))
+    new = [
+        f"  {_quoted(text)} ({', '.join(_number(name, number) for name, number in where.items())})"
+        for text, where in places.values()
+    ]
+    more = [f"  and {len(new) - room} more; --json lists them"] if len(new) > room else []
+    return [*head, *new[:room], *more, *tail, "other wordings are not searched for"]
+
+
+def _number(name: str, number: int) -> str:
+    return name if number == 1 else f"{number} × {name}"
+
+
+def _what_stays(plan: Traces, kept: Sequence[Memory]) -> list[str]:
+    """Return the lines of a plan that say what stays: without it, or as it is."""
+    lines = []
     if plan.changes:
         counts = Counter(one.type.value for one in plan.changes)
         lines.append(f"stays without it: {', '.join(f'{number} {name}' for name, number in counts.items())}")
@@ -251,7 +275,7 @@ def plan_lines(plan: Traces) -> list[str]:
     ]
     if still:
         lines.append(f"stays: {_quoted(still[0].text)} ({still[0].why}){_more(still, 1)}")
-    return [*lines[: _LINES - 1], "other wordings are not searched for"]
+    return lines
 
 
 def _more(those: Sequence[object], shown: int) -> str:
