@@ -48,6 +48,38 @@ async def test_a_request_for_the_message_before_takes_that(tmp_path: Path, clock
         assert await said(book) == ["Notiert."]
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Don't write that down.",
+        "- don't write it down, please",
+        "Please forget what I just said, thanks.",
+        "don't remember this",
+        "Don't make a note of that in your notes.",
+        "Merk dir das bitte nicht.",
+        "Vergiss, was ich gerade gesagt habe.",
+        "No lo apuntes, por favor.",
+        "N'enregistre pas ça.",
+        "Oublie ce que je viens de dire.",
+    ],
+)
+@pytest.mark.parametrize("between", [" ", "\n"], ids=["one message", "two messages"])
+async def test_nothing_stays_of_a_secret_and_the_wish_not_to_keep_it(
+    tmp_path: Path, clock: HandClock, wish: str, between: str
+) -> None:
+    async with opened(tmp_path / "book.db", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        for text in f"4539 1488 0343 6467{between}{wish}".split("\n"):
+            await thread.append("user", text)
+        await settle(book, clock)
+        assert await said(book) == []
+        assert not list(await book.recall("ann", "card number", agent="guide"))
+        assert "hidden" not in (await book.context("ann", "card number", agent="guide")).text
+        await thread.append("user", f"I like jazz. My PIN is 4711. {wish.strip('.')}. I play chess.")
+        await settle(book, clock)
+        assert await said(book) == ["I like jazz. I play chess."]
+
+
 async def test_an_undo_is_the_last_word(tmp_path: Path, clock: HandClock) -> None:
     async with opened(tmp_path / "book.db", clock) as book:
         thread = await book.thread("ann", agent="guide")

@@ -226,6 +226,9 @@ async def test_rules_keep_nothing_that_the_user_asks_not_to_keep(tmp_path: Path,
         "Ich kann mir das nicht merken, wenn es laut ist",
         "No recuerdo eso.",
         "Save that file, please.",
+        "Don't write that function.",
+        "I don't write that down.",
+        "Don't write it in Python.",
     ],
 )
 def test_what_only_speaks_of_storing_asks_for_nothing(text: str) -> None:

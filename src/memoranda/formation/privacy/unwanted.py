@@ -16,9 +16,9 @@ _MOST_REQUESTS: Final = 50
 #: The request, with the object that it names, if it names one. What follows must end the clause: "don't store that in S3" is
 #: about a program.
 _AFTER: Final = (
-    r"(?=(?:[ ,]{1,2}(?:please|anywhere|either|though|ok(?:ay)?|yet|for later|about me|thanks|bitte|danke|por favor|gracias|s'il te plaît|"
+    r"(?:[ ,]{1,2}(?:please|anywhere|either|though|ok(?:ay)?|yet|for later|about me|thanks|bitte|danke|por favor|gracias|s'il te plaît|"
     r"in (?:your|the|any) (?:memory|memories|notes?|profile|records?)|(?:in|im) (?:deinem |dein |den )?(?:gedächtnis|profil|notizen)|"
-    r"en (?:tu |la )?(?:memoria|perfil|notas))){0,4}\s*(?:[.!?,;:)\"”–—\n-]|$|(?:and|but|und|aber|y|pero|et|mais)\b))"
+    r"en (?:tu |la )?(?:memoria|perfil|notas))){0,4}(?=\s*(?:[.!?,;:)\"”–—\n-]|$|(?:and|but|und|aber|y|pero|et|mais)\b))"
 )
 _THAT: Final = r"(?:that|this|it|these|those|any of (?:this|that|it)|what i (?:just )?(?:said|told you|wrote)|the (?:last|previous) (?:part|bit|message|sentence))"
 _MINE: Final = r"(?:my|our|the|this|that|mein(?:e[nrsm]?)?|unser(?:e[nrsm]?)?|diese[nrs]?|den|die|das|mis?|el|la|este|esta|ese|esa|mon|ma|mes)"
@@ -33,8 +33,8 @@ _REQUEST: Final = re.compile(
     r"(?<!\w)(?:"
     # English. "I don't remember that" and "we don't store this" tell something and ask for nothing.
     r"(?<!i )(?<!we )(?<!you )(?<!they )(?<!he )(?<!she )(?<!to )(?:please )?(?:do not|don'?t|never|please not to|you (?:needn'?t|shouldn'?t|must not|mustn'?t)) "
-    r"(?:ever )?(?:store|save|remember|keep|note|record|write down|log|memori[sz]e|retain|persist|put)(?: down)? "
-    rf"(?:{_THAT}|{_with('en')})"
+    r"(?:ever )?(?:(?:store|save|remember|keep|(?:make|take) (?:a )?notes? of|note|record|write down|log|memori[sz]e|retain|persist|put)(?: down)? "
+    rf"(?:{_THAT}(?: down)?|{_with('en')})|(?:write|jot|take) {_THAT} down)"
     r"|(?<!don't )(?<!not )(?<!never )forget (?:what i (?:just )?(?:said|told you|wrote)|(?:that )?i (?:said|mentioned|told you) (?:that|this|it)|this|that(?! [a-z]))"
     r"|(?:keep|leave) (?:that|this|it) (?:out of|off) (?:your |the )?(?:memory|notes|record|records|profile|books)"
     r"|(?:that|this|it)(?:'s| is) (?:not for|off) (?:your |the )?(?:memory|notes|record|records)|off the record"
@@ -43,14 +43,15 @@ _REQUEST: Final = re.compile(
     rf"|(?:(?:das|dies|dieses|es|{_with('de')}) )?(?:bitte |aber |das |dir |jetzt |auch ){{0,4}}(?:nicht|nirgends|nirgendwo|nie) "
     r"(?:ab)?(?:speichern|merken|notieren|aufschreiben|festhalten|aufheben|behalten|aufzeichnen|protokollieren)"
     r"|(?:speichere?|merke?|notiere?|behalte?|schreibe?)(?: dir)?(?: bitte)? (?:das|dies|es)(?: bitte)? (?:nicht|nirgends)(?: auf| ab)?"
-    r"|vergiss (?:das|dies|was ich (?:gerade |eben )?(?:gesagt|geschrieben) habe)(?: (?:bitte|wieder|gleich)){0,3}"
+    r"|vergiss,? (?:das|dies|was ich (?:gerade |eben )?(?:gesagt|geschrieben) habe)(?: (?:bitte|wieder|gleich)){0,3}"
     # Spanish
     r"|no (?:me )?(?:lo|la|los|las|eso|esto)? ?(?:guardes?|guarden|recuerdes?|anotes?|almacenes?|registres?|memorices?|apuntes?|conserves?)"
     rf"(?: (?:eso|esto|nada de (?:eso|esto)|ese dato|{_with('es')}))?"
     r"|olvida (?:eso|esto|lo que (?:te )?(?:acabo de decir|dije|he dicho))"
     # French
-    r"|ne (?:le |la |les |l')?(?:retiens|retenez|enregistre|enregistrez|garde|gardez|note|notez|mémorise|mémorisez|sauvegarde|conserve) "
+    r"|n(?:e |')(?:le |la |les |l')?(?:retiens|retenez|écris|écrivez|enregistre|enregistrez|garde|gardez|note|notez|mémorise|mémorisez|sauvegarde|conserve) "
     rf"(?:pas|rien)(?: (?:ça|cela|ceci|{_with('fr')}))?"
+    r"|oublie[zs]? (?:ça|cela|ceci|ce que (?:je viens de (?:te |vous )?dire|j'ai dit))"
     r")" + _AFTER,
     re.IGNORECASE,
 )
@@ -103,11 +104,12 @@ def _requests(text: str) -> Iterator[_Pointed]:
     for found in islice(_REQUEST.finditer(plain), _MOST_REQUESTS):
         own = next((one for one in sentences if one.start <= found.start() < one.end), Span(0, len(plain)))
         named = " ".join(value for value in found.groupdict().values() if value)
-        request = Span(found.start(), found.end())
+        is_first = not _states(plain[own.start : found.start()])
+        request = Span(own.start if is_first else found.start(), found.end())
         following = next((one for one in sentences if one.start >= own.end), own)
         if named and (about := [one for one in _about(plain, sentences, named) if one != own]):
             yield _Pointed((*about, request), False, named)
-        elif _states(plain[own.start : found.start()]):
+        elif not is_first:
             yield _Pointed((Span(own.start, found.end()),), False, named)
         elif _NEXT.match(plain[found.end() :]):
             end = own.end if _states(plain[found.end() : own.end]) else following.end
