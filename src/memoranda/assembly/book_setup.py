@@ -20,7 +20,7 @@ from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_re
 from memoranda.book.agent_settings import SharingSettings
 from memoranda.book.forgetting.decisions import ForgetSettings, finishing
 from memoranda.book.forming_jobs import FORMATION_JOBS, Forming
-from memoranda.book.services import Embeddings
+from memoranda.book.services import Embeddings, OnDemand
 from memoranda.book.verbs.background_work import start_working
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
@@ -31,6 +31,7 @@ from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
+from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.model.messages import TaskSummary
 from memoranda.model.records import Limits, Owner
 from memoranda.model.values import EXPIRE, Value, refused, utc_now
@@ -174,7 +175,10 @@ def _book(
         on_erased=finder.clear,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path, create=False: open_engine(path, create=create),
-        summarise=_summarising(engine, finder, models, given, tenant, clock),
+        on_demand=OnDemand(
+            _summarising(engine, finder, models, given, tenant, clock),
+            None if models is None else _asking(engine, models, given, clock),
+        ),
         forgetting=given.forget,
     )
     # Vectors have a worker of their own.
@@ -196,6 +200,19 @@ def _summarising(
         return await made.of(owner, thread)
 
     return summarise
+
+
+def _asking(
+    engine: Engine, models: Models, given: _Given, clock: Clock
+) -> Callable[[Owner, ModelRequest], Awaitable[ModelAnswer]]:
+    """Return the function that asks a model for a caller who waits; formation is imported by its first call."""
+
+    async def ask(owner: Owner, request: ModelRequest) -> ModelAnswer:
+        from memoranda.assembly.formation_setup import calls_of  # noqa: PLC0415
+
+        return await calls_of(engine, models, given.budgets, clock).direct(owner, None, request)
+
+    return ask
 
 
 def _when_needed(make: Callable[[], Mapping[str, Handler]], kinds: Sequence[str]) -> dict[str, Handler]:

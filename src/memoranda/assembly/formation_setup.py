@@ -91,7 +91,12 @@ def _parts(
     reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users, secrets)
     if models is None:
         return door, reader, None
-    return door, reader, ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock, engine)
+    return door, reader, calls_of(engine, models, budgets, clock)
+
+
+def calls_of(engine: Engine, models: Models, budgets: Budgets, clock: Clock) -> ModelCalls:
+    """Build the object that calls models within budgets."""
+    return ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock, engine)
 
 
 def handlers(former: FormationRunner, bringing: Handler, hiding: Handler) -> dict[str, Handler]:

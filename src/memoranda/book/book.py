@@ -54,7 +54,7 @@ from memoranda.book.question_input import as_confidence, as_mode_of_types, as_ve
 from memoranda.book.record_ids import record_ids, thread_id, with_thread_id
 from memoranda.book.schema_verbs import Schemas
 from memoranda.book.service_keys import Keys
-from memoranda.book.services import Embeddings, Services
+from memoranda.book.services import Embeddings, OnDemand, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.background_work import BackgroundWork
@@ -71,7 +71,7 @@ from memoranda.errors import InvalidInput
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import OpenThread
-from memoranda.model.messages import TaskSummary, Thread
+from memoranda.model.messages import Thread
 from memoranda.model.profiles import Agent, Key
 from memoranda.model.query import Findings, Hit, Hits
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, RecordType
@@ -116,11 +116,11 @@ class Book(
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
-        summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]],
+        on_demand: OnDemand,
         forgetting: ForgetSettings,
     ) -> None:
         bound = BoundProfiles(engine, tenant)
-        services = Services(engine, door, tenant, embeddings, forming, summarise, bound, worker, who_forms)
+        services = Services(engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms)
         super().__init__(services)
         self._prepare(worker, who_forms)
         self.engine = engine

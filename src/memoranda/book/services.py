@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -33,6 +33,7 @@ from memoranda.first_use import dataclass
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import Change, Expect, Remember
+from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.model.ledger import Receipt, Verb
 from memoranda.model.messages import TaskSummary
 from memoranda.model.query import BookFacts, Filter, Hits
@@ -258,6 +259,18 @@ def kept(receipt: Receipt) -> list[UUID]:
 #: What a write waits for: its durable commit, or that its passages are found by their meaning, too.
 WaitFor: TypeAlias = Literal["stored", "embedded"]
 
+#: Asks a language model for an owner who waits.
+AskModel: TypeAlias = Callable[[Owner, ModelRequest], Awaitable[ModelAnswer]]
+
+
+class OnDemand(NamedTuple):
+    """The uses of a language model for a caller who waits."""
+
+    #: Summarises a thread.
+    summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]]
+    #: None without a model.
+    ask: AskModel | None
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -268,7 +281,7 @@ class Services:
     tenant: str
     embeddings: Embeddings
     forming: Forming
-    summarise: Callable[[Owner, UUID], Awaitable[TaskSummary]]
+    on_demand: OnDemand
     bound: BoundProfiles
     #: Does jobs of any tenant.
     worker: Worker

@@ -56,6 +56,8 @@ ONE_WORD: Final = "its only word"
 SOMEBODY_ELSE: Final = "all its words, of somebody else"
 #: The reasons for which a part is taken without being asked for.
 TAKEN: Final = frozenset({QUOTE, SENTENCE, VALUE})
+#: Where a language model was asked; its name has the version of the record, so that it can be taken without asking again.
+BY_MODEL: Final = "a language model finds it told here"
 #: Of an item: it goes whole if this is named.
 ITS_NAME: Final = "its namespace and name"
 
@@ -80,7 +82,8 @@ class Telling:
     def name(self) -> str:
         """The name by which ``take`` asks for this part."""
         earlier = "" if self.at is None else f"@{self.version}"
-        return f"{self.message}:{self.span.start}-{self.span.end}{self.span.path or ''}{earlier}"
+        version = f"#{self.version}" if self.why == BY_MODEL else ""
+        return f"{self.message}:{self.span.start}-{self.span.end}{self.span.path or ''}{earlier}{version}"
 
     @property
     def to_the_letter(self) -> bool:
@@ -99,6 +102,20 @@ class Trace:
     why: str
     #: How likely it tells the fact, from 0 to 1.
     score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The cost of asking a language model if records without the value of a fact still tell it."""
+
+    #: The records that share a word or a topic with it and are asked about, newest first, and how many older ones are not.
+    records: int
+    left_out: int
+    calls: int
+    #: The most tokens, of questions and answers.
+    tokens: int
+    #: True if the model was asked; what it found is among the ``listed`` parts.
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +151,8 @@ class Traces:
     still_tells: tuple[Trace, ...] = ()
     #: How many more there are than ``still_tells`` names.
     more: int = 0
+    #: What a language model was asked, or could be; None without a model.
+    asking: Asking | None = None
 
     @property
     def redactions(self) -> tuple[Redaction, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -11,7 +12,10 @@ from uuid import UUID
 from memoranda.book.forgetting.cuts import tells, tells_value
 from memoranda.book.forgetting.facts import Fact, fact_of
 from memoranda.book.forgetting.item_values import as_stored, earlier_values
+from memoranda.book.forgetting.model_findings import MOST, Text, is_near, named_part, price, told_by_model
 from memoranda.book.forgetting.tellings import each_once, named_so, tellings_of
+from memoranda.book.services import AskModel
+from memoranda.errors import Stale
 from memoranda.formation.owner_names import profile_names
 from memoranda.model.beside.quotations import quote
 from memoranda.model.data.items import Item
@@ -20,7 +24,7 @@ from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Threa
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
-from memoranda.model.redactions import VALUE, Telling, Trace, escaped
+from memoranda.model.redactions import VALUE, Asking, Telling, Trace, escaped
 from memoranda.model.values import Span
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import texts_of
@@ -82,6 +86,11 @@ class Look:
     found: list[Trace] = field(default_factory=list)
     #: The episodes and threads whose texts were looked through, with their versions.
     looked: dict[UUID, int] = field(default_factory=dict)
+    #: True to collect the texts that a language model may be asked about.
+    collects: bool = False
+    #: The newest texts without the value that share a word or a topic with it, and how many there are in all.
+    near: deque[Text] = field(default_factory=lambda: deque(maxlen=MOST))
+    all_near: int = 0
     #: The threads of the messages that lose words.
     _threads: set[UUID] = field(default_factory=set)
 
@@ -93,8 +102,8 @@ class Look:
         facts = self._facts(memories, names)
         told = {memory.id for memory in (*self.meant, *self.taken, *self.same)}
         for memory in memories:
-            if memory.id not in told:
-                self._sort(memory, tellings_of(facts, memory))
+            if memory.id not in told and not self._sort(memory, tellings_of(facts, memory)):
+                self._collect(facts, memory, None, memory.content)
         for profile in profiles:
             self._sort(profile, each_once([one for fact in facts for one in _profile_values(profile, fact)]))
         later: list[Record] = []
@@ -105,6 +114,43 @@ class Look:
                 later.append(record)
         await self._made(facts, later)
         await self._items(facts)
+
+    async def ask(self, ask: AskModel) -> None:
+        """Ask a language model which of the texts near the fact tell it; what it finds is listed, or taken if it is named."""
+        for one, part in await told_by_model(ask, self.owner, self._said(), list(self.near)):
+            self._take_part(one.record, part)
+
+    def price(self, *, asked: bool) -> Asking:
+        """Return what it costs to ask a language model, or cost."""
+        return price(self._said(), list(self.near), self.all_near - len(self.near), asked=asked)
+
+    async def take_named(self) -> None:
+        """Take the parts that the call names as a language model found them, if their records are as they were."""
+        named = {name: part for name in self.take if (part := named_part(name)) is not None}
+        have = {one.name for one in self.spans}
+        records = await self.records.get(self.owner, self.view, [id for id, _, _ in named.values()])
+        for name, (id, version, span) in named.items():
+            record = records.get(id)
+            if record is None or record.version != version:
+                raise Stale(f"take: the record of {name!r} has changed since; look again, then decide")
+            if name not in have and (text := _own_texts(record).get(span.path)):
+                self._take_part(record, Text(record, span.path, text).part(span.start, span.end))
+
+    def _take_part(self, record: Record, part: Telling) -> None:
+        if self._sort(record, [part]):
+            if isinstance(record, Memory):
+                self.same.append(record)
+            elif isinstance(record, (Thread, Episode)):
+                self.looked[record.id] = record.version
+
+    def _said(self) -> list[str]:
+        return list(dict.fromkeys(memory.content for memory in (*self.meant, *self.taken)))
+
+    def _collect(self, facts: Sequence[Fact], record: Record, path: str | None, text: str) -> None:
+        """Keep a text for a language model if it shares a word or a topic with a fact, or is a source of it."""
+        if self.collects and any(record.id in fact.sources or is_near(fact, text) for fact in facts):
+            self.near.append(Text(record, path, text))
+            self.all_near += 1
 
     def named(self, gone: Collection[UUID]) -> tuple[tuple[Trace, ...], int]:
         """Return what stays and has to do with the fact once some records are gone, and how many more there are than are named."""
@@ -192,6 +238,8 @@ class Look:
             self._threads.add(message.thread)
         elif any(message.id in fact.sources for fact in facts) and not told and message.content != NO_WORDS:
             self._name(message, message.content, SOURCE)
+        if not told and message.content != NO_WORDS:
+            self._collect(facts, message, None, message.content)
 
     async def _made(self, facts: Sequence[Fact], records: Sequence[Record]) -> None:
         """Find the sentences to take from what was made of messages: episodes, summaries and formed titles."""
@@ -208,6 +256,9 @@ class Look:
                 )
             ]
             self._sort(record, told)
+            if isinstance(record, (Thread, Episode)) and not told:
+                for pointer, text in _made_texts(record):
+                    self._collect(facts, record, pointer, text)
             is_made = isinstance(record, (Thread, Episode)) and may_forget(self.view, record)
             if is_made and (told or thread in self._threads):
                 self.looked[record.id] = record.version
@@ -269,6 +320,13 @@ def _made_of(
             span = Span(start=first, end=last, path=pointer)
             told.append(Telling(record.id, record.version, span, text[first:last], VALUE, record.type))
     return told
+
+
+def _own_texts(record: Record) -> Mapping[str | None, str]:
+    """Return the texts of a record that a language model may be asked about, by JSON pointer."""
+    if isinstance(record, Memory):
+        return {None: record.content}
+    return texts_of(record) if isinstance(record, (Message, Thread, Episode)) else {}
 
 
 def says_the_same(memory: Memory, other: Memory) -> bool:

@@ -13,6 +13,7 @@ from memoranda.book.admin.backup_files import Backups
 from memoranda.book.forgetting.item_values import in_earlier_values
 from memoranda.book.forgetting.look import Look, may_forget
 from memoranda.book.forgetting.meant import Meant, meant
+from memoranda.book.forgetting.model_findings import named_part
 from memoranda.book.forgetting.plans import changed_since, differences_of, shown_of
 from memoranda.book.input import (
     Who,
@@ -54,6 +55,10 @@ class Extent(NamedTuple):
     #: True if earlier values of a key go, too, but for those in ``keep``.
     earlier: bool = False
     keep: Collection[UUID] = ()
+    #: True if a language model is asked of texts without the value if they tell it.
+    ask_model: bool = False
+    #: True to say what asking would cost.
+    prices: bool = False
 
 
 @spelled_out
@@ -75,6 +80,7 @@ class Forgetting:
         take: Iterable[str] = (),
         earlier: bool | None = None,
         keep: Iterable[UUID | str] | UUID | str = (),
+        ask_model: bool = False,
         **who: Unpack[Who],
     ) -> Traces:
         """Return the traces of a fact: parts to take, parts that are only listed, and what stays and has to do with it.
@@ -84,6 +90,9 @@ class Forgetting:
         ``key`` is that of a memory. ``take`` names listed parts of messages that are to go as well. With ``earlier`` the earlier
         values of a key go, too, as they do without it where ``about`` or ``key`` names the fact; ``keep`` are the ids of those
         that stay. Nothing is changed.
+
+        With ``ask_model`` a language model is asked of the newest records that share a word or a topic with the fact if they
+        tell it in other words; what it finds is ``listed``. Before, ``asking`` says what that costs.
         """
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         if [id, about, key].count(None) != 2:
@@ -101,9 +110,8 @@ class Forgetting:
                     f"id: this view sees no memory {named[0]}; find_traces looks for the fact that a memory states"
                 )
         goes = await self._earlier(party, view, id is None, earlier, keep)
-        found, _ = await self._planned(
-            party, view, named, Extent("fact", as_names(take, "take"), *goes), strict=False
-        )
+        extent = Extent("fact", as_names(take, "take"), *goes, as_flag(ask_model, "ask_model"), True)
+        found, _ = await self._planned(party, view, named, extent, strict=False)
         return found if asked is None else replace(found, scores=asked.scores)
 
     async def forget(
@@ -117,6 +125,7 @@ class Forgetting:
         take: Iterable[str] = (),
         earlier: bool | None = None,
         keep: Iterable[UUID | str] | UUID | str = (),
+        ask_model: bool = False,
         plan: Traces | ErasureReceipt | None = None,
         dry_run: bool = False,
         everything: bool = False,
@@ -131,7 +140,7 @@ class Forgetting:
         ``what="record"`` erases the memory and leaves the messages. ``about`` names memories by words, such as "my salary and my
         address", and raises ``Conflict`` if these may mean others; ``key`` names the memory that has it. Then the earlier values
         of its key go, too, and with ``earlier=True`` also those of a memory that is named by its id; ``keep`` are the ids of
-        those that stay. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and ``plan=`` does just that,
+        those that stay. ``ask_model`` is as for ``find_traces``. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and ``plan=`` does just that,
         or raises ``Stale`` that says what has changed since.
 
         Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
@@ -152,7 +161,7 @@ class Forgetting:
         if everything:
             return await self._erase(Target(party, view, as_actor(view), (), True), dry=dry, backups=backups)
         goes = await self._earlier(party, view, bool(about or key), earlier, keep)
-        extent = Extent(what, as_names(take, "take"), *goes)
+        extent = Extent(what, as_names(take, "take"), *goes, as_flag(ask_model, "ask_model"), dry)
         if plan is not None:
             shown = _plan_of(plan, party, view)
             extent = Extent("record" if shown.what == "record" else "fact", _named(shown))
@@ -242,24 +251,21 @@ class Forgetting:
         """
         engine = self._services.engine
         records = await readable(engine, owner, view, ids)
-        memories = [record for record in records.values() if isinstance(record, Memory)]
+        # A memory that a language model found goes, but what it states is not looked for.
+        beside = {part[0] for name in extent.take if (part := named_part(name)) is not None}
+        memories = [one for one in records.values() if isinstance(one, Memory) and one.id not in beside]
         target = Target(owner, view, as_actor(view), tuple(ids))
         if not memories or extent.what == "record":
             _refuse_unnamed(extent.take, ())
             found = Traces(owner, view, tuple(memories), what=extent.what, ids=tuple(ids))
             look = None
         else:
-            look = Look(engine, owner, view, memories, extent.take, extent.earlier, extent.keep)
-            await look.through()
-            if unknown := sorted(set(extent.keep) - {one.id for one in look.earlier}):
-                raise InvalidInput(
-                    f"keep: {unknown[0]} is no earlier value of what is forgotten; leave it out", field="keep"
-                )
-            _refuse_unnamed(extent.take, [one.name for one in look.spans])
+            look = await self._looked(owner, view, memories, extent)
             more = (record.id for record in (*look.taken, *look.same))
             found = Traces(
-                owner, view, tuple(memories), ids=(*ids, *more), earlier=tuple(look.earlier),
+                owner, view, tuple(memories), ids=tuple(dict.fromkeys((*ids, *more))), earlier=tuple(look.earlier),
                 spans=tuple(look.spans), listed=tuple(look.listed), looked=look.looked,
+                asking=look.price(asked=extent.ask_model) if look.collects else None,
             )  # fmt: skip
             target = replace(target, ids=found.ids, redactions=found.redactions)
         if shown is not None and (
@@ -284,6 +290,26 @@ class Forgetting:
         if shown is not None and (differences := differences_of(shown, found)):
             raise Stale(changed_since(differences))
         return found, replace(target, expected=frozenset(would.ids))
+
+    async def _looked(self, owner: Owner, view: View, memories: Sequence[Memory], extent: Extent) -> Look:
+        """Return a look through all records; raise ``InvalidInput`` for what ``take`` and ``keep`` name and it does not find."""
+        ask = self._services.on_demand.ask
+        if extent.ask_model and ask is None:
+            raise Conflict(
+                "ask_model: this book has no language model; open it with models=, or set models.use"
+            )
+        look = Look(self._services.engine, owner, view, memories, extent.take, extent.earlier, extent.keep)
+        look.collects = ask is not None and (extent.ask_model or extent.prices)
+        await look.through()
+        if extent.ask_model and ask is not None:
+            await look.ask(ask)
+        await look.take_named()
+        if unknown := sorted(set(extent.keep) - {one.id for one in look.earlier}):
+            raise InvalidInput(
+                f"keep: {unknown[0]} is no earlier value of what is forgotten; leave it out", field="keep"
+            )
+        _refuse_unnamed(extent.take, [one.name for one in look.spans])
+        return look
 
 
 async def readable(records: Records, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:

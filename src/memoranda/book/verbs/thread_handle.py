@@ -219,7 +219,7 @@ class ThreadHandle:
         has no model, ``ModelFailed`` where the model gives no answer or a budget is used up.
         """
         await self.get()
-        return await self._services.summarise(self.owner, self.id)
+        return await self._services.on_demand.summarise(self.owner, self.id)
 
     async def set(
         self,

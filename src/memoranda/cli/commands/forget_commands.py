@@ -25,7 +25,7 @@ from memoranda.model.beside.quotations import quote
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner
-from memoranda.model.redactions import Trace, Traces
+from memoranda.model.redactions import Asking, Trace, Traces
 
 #: The most records that are shown before the question.
 _SHOWN = 10
@@ -62,6 +62,11 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
     "--earlier/--no-earlier", default=True, help="Earlier values of its key go, too [default: earlier]."
 )
 @click.option("--keep", metavar="ID", multiple=True, help="An earlier value that stays.")
+@click.option(
+    "--ask-model",
+    is_flag=True,
+    help="Ask the language model if other records tell it in other words; the plan says what that costs.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option(
     "--finish",
@@ -195,7 +200,7 @@ async def _planned(
         return planned, f"Erase everything that the book holds of {party}?"
     planned = await book.forget(
         party, words, about=how["about"], key=how["key"], what=how["what"], take=how["take"], earlier=how["earlier"], keep=how["keep"],
-        dry_run=True, **who,
+        ask_model=how["ask_model"], dry_run=True, **who,
     )  # fmt: skip
     assert planned.plan is not None
     found = await book.engine.get(party, as_view(who), planned.plan.ids)
@@ -250,7 +255,18 @@ def plan_lines(plan: Traces) -> list[str]:
         for text, where in places.values()
     ]
     more = [f"  and {len(new) - room} more; --json lists them"] if len(new) > room else []
-    return [*head, *new[:room], *more, *tail, "other wordings are not searched for"]
+    return [*head, *new[:room], *more, *tail, _of_other_wordings(plan.asking)]
+
+
+def _of_other_wordings(asking: Asking | None) -> str:
+    if asking is None or not asking.records:
+        return "other wordings are not searched for"
+    which = f"{asking.records} records that share a word or topic with it"
+    which = f"the newest {which}, not {asking.left_out} older" if asking.left_out else f"the {which}"
+    if asking.asked:
+        return f"other wordings: a model was asked of {which}; nothing else was searched"
+    cost = f"{asking.calls} calls, at most {asking.tokens:,} tokens"
+    return f"other wordings are not searched for; --ask-model asks a model of {which}: {cost}"
 
 
 def _number(name: str, number: int) -> str:
