@@ -64,6 +64,9 @@ class Filter:
     expired_at: datetime | None = None
     #: Records that cite one of these.
     sources: frozenset[UUID] | None = None
+    #: A test of a memory's or message's content: those that fail it are left out where nothing else of theirs has text. It is a
+    #: shortcut, so that they need not be built: some that fail it may be there.
+    touches: Callable[[str], bool] | None = None
     #: Only records that were withdrawn, such as deleted items; a caller of a book cannot ask for them.
     withdrawn: bool = False
     #: Of memories, those that are pinned.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from memoranda.first_use import dataclass
 from memoranda.model.data.data_filters import DataFilter
@@ -14,6 +14,9 @@ from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import COMMITMENT, PASSAGE_TYPES, Record, RecordType
 from memoranda.model.values import micros
 from memoranda.storage.rows import TAKEN_BACK, cursor_of
+
+R = TypeVar("R")
+_CONTENT = '"content":"'
 
 _PAST_ALL = 2**62
 #: Active instructions, memories with a key and pinned ones are few among many, and have indexes with these conditions. A test
@@ -179,6 +182,23 @@ def start_of(filter: Filter, cursor: str | None) -> dict[str, Any]:
         return {"cursor": cursor_of(cursor, filter.newest_first)}
     place = place_of(cursor)
     return {"place": place if place is not None else _PAST_ALL if filter.newest_first else 0}
+
+
+def touched(filter: Filter, rows: Sequence[R], body: Callable[[R], str]) -> Sequence[R]:
+    """Return the rows of a page that may pass a filter's test of their content; the last one always, since its cursor is the page's."""
+    test = filter.touches
+    if test is None:
+        return rows
+    return [row for row in rows[:-1] if (text := _content_in(body(row))) is None or test(text)] + [*rows[-1:]]
+
+
+def _content_in(body: str) -> str | None:
+    """Return the content in a row's body without reading the rest; None if the record has other texts, or it takes more to read."""
+    start = body.find(_CONTENT) + len(_CONTENT)
+    if start < len(_CONTENT) or '"data":' in body or '"native":' in body:
+        return None
+    content = body[start : body.find('"', start)]
+    return None if "\\" in content else content
 
 
 def page_of(filter: Filter, records: tuple[Record, ...], is_last: bool) -> Page:

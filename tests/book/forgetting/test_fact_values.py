@@ -49,6 +49,27 @@ def left_of(text: str, content: str, *others: str, repeats: bool = True) -> str:
 def test_a_value_is_held_in_each_of_its_spellings(content: str, text: str) -> None:
     value = Value([a_memory(content)], NAMES)
     assert [one for one in text.split(" · ") if value.held_by(one) < 1] == []
+    fact = fact_of([a_memory(content)], NAMES)
+    assert [one for one in text.split(" · ") if not fact.touches(f"So {one}, yes.")] == []
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (21, "twenty-one · einundzwanzig · veintiuno · veinte y uno · vingt et un"),
+        (81, "eighty-one · einundachtzig · ochenta y uno · quatre-vingt-un"),
+        (101, "hundred and one · hunderteins · ciento uno · cent un"),
+        (1200, "1.2k · 1,200 · 1200 · zwölfhundert · mil doscientas · mille deux cents"),
+        (23, "veintitrés · vingt-trois"),
+        (16, "dieciséis · seize"),
+        (1500, "one and a half thousand · eintausendfünfhundert · mil quinientos"),
+    ],
+)
+def test_a_quick_look_misses_no_spelling_of_a_number(number: int, text: str) -> None:
+    fact = fact_of([a_memory(f"Owes {number} euros")], NAMES)
+    told = [one for one in text.split(" · ") if fact.value.places_in(f"{one} euros")]
+    assert len(told) >= len(text.split(" · ")) - 2
+    assert [one for one in told if not fact.touches(one)] == []
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE
+from memoranda.book.forgetting.value_numbers import Part, numbers_of, quantity
 from memoranda.first_use import expression
 from memoranda.formation.privacy.numerals import numbers_in_words, word_value
 from memoranda.model.memories import Memory
-from memoranda.text.number_words import in_words
 from memoranda.text.scripts import folded
 from memoranda.text.similarity import terms_in, words_with_forms
 
@@ -79,31 +79,11 @@ _UNITS: Final = tuple(
 )
 #: Words that tell no value: what many facts have, people, and units.
 _SHARED: Final = (_COMMON, _PERSON, *_UNITS)
-_MONTHS: Final = (
-    "jan(?:uary|uar|vier)?|enero", "feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?", "mar(?:ch|zo|s)?|märz", "apr(?:il)?|abr(?:il)?|avril", "ma[yi]|mayo",
-    "june?|juni|junio|juin", "july?|juli|julio|juillet", "aug(?:ust)?|agosto|ago|août", "sep(?:t(?:ember|iembre|embre)?)?",
-    "o[ck]t(?:ober|ubre|obre)?", "nov(?:ember|iembre|embre)?", "de[cz](?:ember)?|dic(?:iembre)?|déc(?:embre)?",
-)  # fmt: skip
 #: A statement of somebody's age.
 _IN_YEARS: Final = expression(r"\b(?:old|aged?|alt|alter|edad|años|ans|âge)\b", re.IGNORECASE)
 #: A statement of what somebody is, and how the owner says so.
 _IS: Final = expression(r"(?:\w+ )?(?:is|ist|es|est|está)\b", re.IGNORECASE)
 _I_AM: Final = expression(r"\b(?:i['’]?m|i am|ich bin|bin ich|soy|estoy|je suis)\b", re.IGNORECASE)
-_ORDINAL: Final = r"(?:st|nd|rd|th|er|\.)?"
-_DATES: Final = tuple(
-    (
-        month,
-        expression(
-            rf"(?<!\w)(?:(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+|de\s+)?(?:{names})(?!\w)|(?:{names})\.?\s+(?:the\s+)?(?P<on>\d{{1,2}}){_ORDINAL}(?!\w))"
-            r"\.?(?:,?\s+(?:de\s+)?(?P<year>\d{4}))?",
-            re.IGNORECASE,
-        ),
-    )
-    for month, names in enumerate(_MONTHS, 1)
-)
-_PHONE: Final = expression(r"(?<!\w)\+?\(?\d[\d ()/-]{6,}\d(?!\w)")
-_NUMBER: Final = expression(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+(?![\d])|\d+(?:[.,]\d+)?(?![\d])")
-_SEPARATORS: Final = "[., \u00a0\u202f’']?"
 _TOKEN: Final = expression(r"[^\W_]+")
 _AGE: Final = expression(
     r"(?:(?<!\w)(?:i['’]?m|am|are|['’]re|is|be|being|was|turn(?:ed|ing|s)?|at|bin|bist|ist|sind|mit|soy|eres|tengo|tienes?|con|ai|as|a|avez|à)\s+)$",
@@ -111,35 +91,15 @@ _AGE: Final = expression(
 )
 #: Nothing but this may follow a bare number that is somebody's age.
 _ENDED: Final = expression(r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)")
-_FEWEST_DIGITS: Final = 3
 #: Shorter words have no other last vowel.
 _SHORTEST: Final = 5
-
-
-class _Part(NamedTuple):
-    """One name, number or word of a value."""
-
-    weight: float
-    #: Of a number: its spellings.
-    spellings: re.Pattern[str] | None = None
-    is_date: bool = False
-    is_phone: bool = False
-    #: Of a word: the hashes of its forms.
-    forms: frozenset[int] = frozenset()
-    is_name: bool = False
-    #: Of a word that is no name: its letters without a last vowel, which may be another one (“vegano”, “vegana”).
-    stem: str = ""
-
-    def is_bare_in(self, found: str) -> bool:
-        """True if the number was found in digits alone, as the number of a ticket or a bus may be written."""
-        return found.isdecimal() and not (self.is_date or self.is_phone)
 
 
 class Value:
     """The value that some memories state. Each of its parts has a weight; a text in which they sum up to 1 tells it."""
 
     def __init__(self, memories: Sequence[Memory], names: Collection[str]) -> None:
-        self._parts: list[_Part] = []
+        self._parts: list[Part] = []
         self._common: set[int] = set()
         self._units: list[re.Pattern[str]] = []
         self._said_by: list[str] = []
@@ -156,9 +116,9 @@ class Value:
         units = [unit for unit in _UNITS if unit.search(said)]
         self._units += units
         self._is_age = self._is_age or _IN_YEARS.search(said) is not None
-        numbers = list(_numbers(said))
+        numbers = list(numbers_of(said))
         spelled = [number for number in numbers_in_words(said) if number > 1]
-        parts = [*(part for part, _ in numbers), *(_quantity(str(number)) for number in spelled)]
+        parts = [*(part for part, _ in numbers), *(quantity(str(number)) for number in spelled)]
         self._parts += parts
         bare = said
         for _, (start, end) in reversed(numbers):
@@ -185,10 +145,10 @@ class Value:
         for word, forms in words:
             is_code = any(map(str.isdigit, word))
             if word in named or is_code:
-                self._parts.append(_Part(1.0, forms=forms, is_name=word in named))
+                self._parts.append(Part(1.0, forms=forms, is_name=word in named))
             else:
                 weight = 0.25 if named or has_number else 1.0 if rare == 1 else 0.5
-                self._parts.append(_Part(weight, forms=forms, stem=_stem(word)))
+                self._parts.append(Part(weight, forms=forms, stem=_stem(word)))
 
     @cached_property
     def _beginnings(self) -> re.Pattern[str] | None:
@@ -241,7 +201,15 @@ class Value:
 
     def has_spelling(self, text: str) -> bool:
         """True if a text has a number of the value in one of its spellings."""
-        return self._numbers is not None and self._numbers.search(text) is not None
+        if self._numbers is None:
+            return False
+        # A search for a few letters is much faster than the pattern of all spellings.
+        lowered = text.lower()
+        return any(hint in lowered for hint in self._hints) and self._numbers.search(text) is not None
+
+    @cached_property
+    def _hints(self) -> frozenset[str]:
+        return frozenset(hint for one in self._parts if one.spellings is not None for hint in one.hints)
 
     @cached_property
     def _numbers(self) -> re.Pattern[str] | None:
@@ -278,7 +246,7 @@ class Value:
             return True
         return self._beginnings is not None and self._beginnings.search(folded(text.casefold())) is not None
 
-    def _found(self, text: str) -> Iterator[tuple[tuple[int, int], _Part]]:
+    def _found(self, text: str) -> Iterator[tuple[tuple[int, int], Part]]:
         for part in self._parts:
             if part.spellings is not None:
                 for found in part.spellings.finditer(text):
@@ -324,76 +292,3 @@ class Value:
 def _stem(word: str) -> str:
     bare = folded(word.casefold()).rstrip("s")
     return bare[:-1] if len(bare) > _SHORTEST and bare[-1] in "aeo" else bare if len(bare) > _SHORTEST else ""
-
-
-def _numbers(said: str) -> Iterator[tuple[_Part, tuple[int, int]]]:
-    """Yield the dates, telephone numbers and other numbers of a statement with their places, in their order."""
-    taken: list[tuple[_Part, tuple[int, int]]] = []
-    for month, dates in _DATES:
-        for found in dates.finditer(said):
-            day = int(found["day"] or found["on"])
-            taken.append((_Part(1.0, _date(day, month, found["year"]), is_date=True), found.span()))
-    for pattern, made in ((_PHONE, _phone), (_NUMBER, _quantity)):
-        for found in pattern.finditer(said):
-            start, end = found.span()
-            inside = any(start < last and first < end for _, (first, last) in taken)
-            glued = said[start - 1 : start].isalpha() or said[end : end + 1].isalpha()
-            part = None if inside or glued else made(found[0])
-            if part is not None:
-                taken.append((part, found.span()))
-    return iter(sorted(taken, key=lambda one: one[1]))
-
-
-def _phone(written: str) -> _Part | None:
-    digits = re.sub(r"\D", "", written)
-    if len(digits) < 7 or re.fullmatch(r"\d{1,3}(?: \d{3})+", written):
-        return None
-    gap = r"[\s()./-]*"
-    if written.startswith("+"):
-        # Where the code of the country ends is not known.
-        ways = [
-            rf"(?:\+?{gap.join(digits[:at])}{gap}(?:\(0\))?|\(?0){gap}{gap.join(digits[at:])}"
-            for at in (1, 2, 3)
-        ]
-        return _Part(1.0, re.compile(rf"(?<![\w+])\(?(?:{'|'.join(ways)})(?!\d)"), is_phone=True)
-    bare = digits.lstrip("0")
-    return _Part(
-        1.0,
-        re.compile(rf"(?<![\w+])(?:\(?\+\d{{1,3}}\)?{gap}(?:\(0\))?|\(?0{{0,2}}){gap}{gap.join(bare)}(?!\d)"),
-        is_phone=True,
-    )
-
-
-def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
-    names, of = _MONTHS[month - 1], r"\s*(?:of\s+|de\s+)?"
-    after = rf"(?:[\s,./-]*(?:de\s+)?{year})" if year else r"(?:[\s,./-]*(?:de\s+)?\d{4})"
-    optional = rf"{after}?" + (r"(?![\s,./-]*\d{4})" if year else "")
-    short = rf"(?:[./-](?:{year}|{year[2:]}))" if year else r"(?:[./-]\d{2,4})"
-    ways = [
-        rf"0?{day}{_ORDINAL}{of}(?:{names})(?!\w)\.?{optional}",
-        rf"(?:{names})\.?\s+(?:the\s+)?0?{day}{_ORDINAL}(?!\w){optional}",
-        *(rf"0?{a}\.?[./-]0?{b}(?:{short}(?!\d)|(?![./-]?\d)\.?)" for a, b in ((day, month), (month, day))),
-        rf"{year or r'[0-9]{4}'}-{month:02}-{day:02}",
-    ]
-    return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})", re.IGNORECASE)
-
-
-def _quantity(written: str) -> _Part:
-    """Return a number in its spellings: with and without separators, with “k”, and in words."""
-    grouped = re.fullmatch(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+", written)
-    whole, _, rest = (
-        (re.sub(r"\D", "", written), "", "") if grouped else written.replace(",", ".").partition(".")
-    )
-    digits = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", _SEPARATORS, whole)
-    number = int(whole)
-    ways = [rf"{digits}[.,]{rest}0*" if rest.strip("0") else rf"{digits}(?:[.,](?:0{{1,2}}|-+))?(?![.,]\d)"]
-    if not rest.strip("0"):
-        ways += in_words(number)
-        if number >= 1000 and number % 100 == 0:
-            thousands, hundreds = divmod(number // 100, 10)
-            count = rf"{thousands}[.,]{hundreds}" if hundreds else str(thousands)
-            ways.append(rf"{count}(?:\s?k|[\s-](?:thousand|tausend|mil|mille))(?!\w)")
-    is_year = re.fullmatch(r"(?:19|20)\d\d", written) is not None
-    weight = 1.0 if len(whole + rest) >= _FEWEST_DIGITS and not is_year else 0.5
-    border = r"(?!\d|[.,:/]\d|-\d)(?:(?=(?:kg|km|cm|mg|g|m|h|°|k)\b)|(?!\w))"
-    return _Part(weight, re.compile(rf"(?<![\w.,:/#-])(?<!\d\s)(?:{'|'.join(ways)}){border}", re.IGNORECASE))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,7 +12,14 @@ from memoranda.book.forgetting.cuts import tells, tells_value
 from memoranda.book.forgetting.facts import Fact, fact_of
 from memoranda.book.forgetting.item_values import as_stored, earlier_values
 from memoranda.book.forgetting.model_findings import MOST, Text, is_near, named_part, price, told_by_model
-from memoranda.book.forgetting.tellings import each_once, named_so, tellings_of
+from memoranda.book.forgetting.tellings import (
+    each_once,
+    made_of,
+    made_texts,
+    named_so,
+    profile_values,
+    tellings_of,
+)
 from memoranda.book.services import AskModel
 from memoranda.errors import Stale
 from memoranda.formation.owner_names import profile_names
@@ -24,20 +30,20 @@ from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Threa
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
-from memoranda.model.redactions import VALUE, Asking, Telling, Trace, escaped
-from memoranda.model.values import Span
+from memoranda.model.redactions import Asking, Telling, Trace
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.scripts import comparable_text
-from memoranda.text.sentence_spans import sentence_places, with_white_space
-from memoranda.text.similarity import same_statement, terms_in, words_with_forms
+from memoranda.text.similarity import same_statement, terms_in
 
 #: Why a text that stays is named.
 SOURCE: Final = "a source of it, in other words"
 NOT_OWN: Final = "another agent's, which this view may not change"
 SOMEBODY: Final = "somebody else's, with the same value"
 _PAGE: Final = 1000
+#: Records of which the memories that come from them are read at a time.
+_AT_ONCE: Final = 500
 #: Characters of a text that are shown, and texts that are named in all.
 _SHOWN, _MOST = 300, 100
 _LATER: Final = (RecordType.MESSAGE, RecordType.THREAD, RecordType.EPISODE, RecordType.OVERFLOW)
@@ -96,23 +102,24 @@ class Look:
 
     async def through(self) -> None:
         """Look through everything that the view sees."""
-        known = [one async for one in self._every(RecordType.MEMORY, RecordType.PROFILE)]
-        memories, profiles = those_of(Memory, known), those_of(ProfileDocument, known)
+        profiles = those_of(ProfileDocument, [one async for one in self._every(RecordType.PROFILE)])
         names = frozenset({comparable_text(self.owner.id), *profile_names(profiles), *OWNER_WORDS})
-        facts = self._facts(memories, names)
+        facts, memories = await self._facts(names)
+        later = [one async for one in self._every(*_LATER, touches=self._test(facts))]
+        known = {one.id for one in later}
+        cited = {id for fact in facts for id in (*fact.sources, *fact.quotes)} - known
+        later += (await self.records.get(self.owner, self.view, list(cited))).values()
+        messages = sorted(those_of(Message, later), key=lambda one: one.id)
+        facts = await self._beside(facts, [*memories, *later])
         told = {memory.id for memory in (*self.meant, *self.taken, *self.same)}
         for memory in memories:
             if memory.id not in told and not self._sort(memory, tellings_of(facts, memory)):
                 self._collect(facts, memory, None, memory.content)
         for profile in profiles:
-            self._sort(profile, each_once([one for fact in facts for one in _profile_values(profile, fact)]))
-        later: list[Record] = []
-        async for record in self._every(*_LATER):
-            if isinstance(record, Message):
-                self._read(facts, record)
-            else:
-                later.append(record)
-        await self._made(facts, later)
+            self._sort(profile, each_once([one for fact in facts for one in profile_values(profile, fact)]))
+        for message in messages:
+            self._read(facts, message)
+        await self._made(facts, [one for one in later if isinstance(one, (Thread, Episode, Overflow))])
         await self._items(facts)
 
     async def ask(self, ask: AskModel) -> None:
@@ -160,17 +167,52 @@ class Look:
     def _every(self, *types: RecordType, **only: Any) -> AsyncIterator[Record]:
         return every(self.records, self.owner, self.view, *types, **only)
 
-    def _facts(self, memories: Sequence[Memory], names: frozenset[str]) -> list[Fact]:
-        """Return a fact for each memory that is meant, with all memories that tell it, which go as well."""
-        keyed = [memory for memory in memories if memory.key is not None]
-        groups = []
-        for one in self.meant:
-            # Most memories have no word of it: they are not looked at closely.
-            near = fact_of([one], names, memories).near
-            groups.append(self._compare(one, {memory.id: memory for memory in (*near, *keyed)}.values()))
-        meant = {memory.id for group in groups for memory in group}
-        others = [memory for memory in memories if memory.active and memory.id not in meant]
-        return [self._with_memories(group, names, others) for group in groups]
+    def _test(self, facts: Sequence[Fact]) -> Callable[[str], bool]:
+        """Return the test of a text that is looked at closely: most have no word of any fact."""
+        if self.collects:
+            return lambda text: any(fact.touches(text) or is_near(fact, text) for fact in facts)
+        tests = [fact.touches for fact in facts]
+        return tests[0] if len(tests) == 1 else lambda text: any(test(text) for test in tests)
+
+    async def _facts(self, names: frozenset[str]) -> tuple[list[Fact], list[Memory]]:
+        """Return a fact for each memory that is meant, with all memories that tell it, which go as well; and those near them."""
+        facts = [fact_of([one], names) for one in self.meant]
+        memories = await self._memories(facts)
+        groups = [self._compare(one, memories) for one in self.meant]
+        if self.taken or self.same:
+            memories = await self._memories([fact_of(group, names) for group in groups])
+        taken = len(self.same)
+        groups = [self._with_memories(group, names, self._others(memories, groups)) for group in groups]
+        if len(self.same) > taken:
+            memories = await self._memories([fact_of(group, names) for group in groups])
+        others = self._others(memories, groups)
+        return [fact_of(group, names, others) for group in groups], memories
+
+    def _others(self, memories: Sequence[Memory], groups: Sequence[Sequence[Memory]]) -> list[Memory]:
+        """Return the statements that stay."""
+        gone = {memory.id for group in groups for memory in group}
+        return [memory for memory in memories if memory.active and memory.id not in gone]
+
+    async def _memories(self, facts: Sequence[Fact]) -> list[Memory]:
+        """Return the memories near a fact: those with a word of one, and the earlier values of their keys."""
+        found = [one async for one in self._every(RecordType.MEMORY, touches=self._test(facts))]
+        if keys := {memory.key for memory in self.meant if memory.key is not None}:
+            found += [one async for one in self._every(RecordType.MEMORY, keys=frozenset(keys))]
+        older = [id for memory in self.meant for id in memory.supersedes]
+        found += (await self.records.get(self.owner, self.view, older)).values() if older else ()
+        each = {memory.id: memory for memory in those_of(Memory, found)}
+        return sorted(each.values(), key=lambda memory: memory.id)
+
+    async def _beside(self, facts: Sequence[Fact], records: Sequence[Record]) -> list[Fact]:
+        """Return the facts with the statements that stay and come from some records."""
+        ids, citing = [record.id for record in records], list[Record]()
+        for start in range(0, len(ids), _AT_ONCE):
+            some = frozenset(ids[start : start + _AT_ONCE])
+            citing += [one async for one in self._every(RecordType.MEMORY, sources=some)]
+        others = self._others(
+            those_of(Memory, citing), [[*self.meant, *self.taken, *those_of(Memory, self.same)]]
+        )
+        return [replace(fact, others=tuple(others)) for fact in facts]
 
     def _compare(self, meant: Memory, memories: Iterable[Memory]) -> list[Memory]:
         """Return a memory that is meant, those that say the same, and the earlier statements under its key that go too."""
@@ -186,9 +228,9 @@ class Look:
             if says_the_same(memory, meant):
                 group += self._take(memory, memory.content)
             elif memory.id in meant.supersedes or is_older:
-                self.earlier.append(memory)
+                self.earlier += [] if memory in self.earlier else [memory]
                 if self.takes_earlier and memory.id not in self.keep and may_forget(self.view, memory):
-                    self.taken.append(memory)
+                    self.taken += [] if memory in self.taken else [memory]
                     group.append(memory)
             else:
                 others.append(memory)
@@ -197,8 +239,10 @@ class Look:
                 group += self._take(memory, memory.content)
         return group
 
-    def _with_memories(self, said: Sequence[Memory], names: frozenset[str], others: Sequence[Memory]) -> Fact:
-        """Take the other memories of a fact; return the fact beside the statements that stay."""
+    def _with_memories(
+        self, said: Sequence[Memory], names: frozenset[str], others: Sequence[Memory]
+    ) -> list[Memory]:
+        """Return the memories of a fact with the others that tell it, which are taken."""
         fact = fact_of(said, names, others)
         keys = {memory.key for memory in self.meant} - {None}
         new: list[Memory] = []
@@ -212,9 +256,7 @@ class Look:
                 new += self._take(memory, memory.content)
             elif fact.is_of_a_stranger(memory.content):
                 self._name(memory, memory.content, SOMEBODY)
-        gone = {memory.id for memory in new}
-        left = [memory for memory in others if memory.id not in gone]
-        return fact_of([*said, *new], names, left) if new else fact
+        return [*said, *new]
 
     def _has_value_of_source(self, fact: Fact, memory: Memory) -> bool:
         """True if a memory has the value from a message from which a memory of the fact has it."""
@@ -250,14 +292,12 @@ class Look:
                 said[thread] = await self._said_in(facts, thread)
             told = [
                 one
-                for pointer, text in _made_texts(record)
-                for one in _made_of(
-                    facts, record, pointer, text, None if thread is None else said.get(thread)
-                )
+                for pointer, text in made_texts(record)
+                for one in made_of(facts, record, pointer, text, None if thread is None else said.get(thread))
             ]
             self._sort(record, told)
             if isinstance(record, (Thread, Episode)) and not told:
-                for pointer, text in _made_texts(record):
+                for pointer, text in made_texts(record):
                     self._collect(facts, record, pointer, text)
             is_made = isinstance(record, (Thread, Episode)) and may_forget(self.view, record)
             if is_made and (told or thread in self._threads):
@@ -302,26 +342,6 @@ class Look:
         self.found.append(Trace(record.id, record.type, quote(text.strip(" ,;\n\t"), _SHOWN), why))
 
 
-def _made_of(
-    facts: Sequence[Fact], record: Record, pointer: str, text: str, said: frozenset[int] | None
-) -> list[Telling]:
-    """Return the parts of a text that tell the facts, and the sentences that come from nothing else that was said."""
-    told = tellings_of(facts, record, {pointer: text})
-    is_goal = pointer.endswith("/goal")
-    if said is None or is_goal or isinstance(record, Overflow):
-        return told
-    covered = [(one.span.start, one.span.end) for one in told]
-    for start, end in sentence_places(text):
-        words = words_with_forms(text[start:end])
-        if any(start < last and first < end for first, last in covered) or not words:
-            continue
-        if all(forms.isdisjoint(said) for _, forms in words):
-            first, last = with_white_space(text, (start, end))
-            span = Span(start=first, end=last, path=pointer)
-            told.append(Telling(record.id, record.version, span, text[first:last], VALUE, record.type))
-    return told
-
-
 def _own_texts(record: Record) -> Mapping[str | None, str]:
     """Return the texts of a record that a language model may be asked about, by JSON pointer."""
     if isinstance(record, Memory):
@@ -343,25 +363,3 @@ def _statements_of(memory: Memory) -> Iterator[str]:
     yield memory.content
     if memory.has_value and isinstance(memory.data["value"], str):
         yield memory.data["value"]
-
-
-def _made_texts(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield the texts that were made from messages, with their JSON pointers: of a thread not the title that somebody gave it."""
-    for pointer, text in texts_of(record).items():
-        if pointer is not None and not (
-            pointer == "/title" and isinstance(record, Thread) and not record.title_through
-        ):
-            yield pointer, text
-
-
-def _profile_values(profile: ProfileDocument, fact: Fact) -> Iterator[Telling]:
-    """Yield the values and items of a profile to forget; each goes whole."""
-    for name, value in profile.body.items():
-        about = name.replace("_", " ")
-        items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
-        for place, item in items:
-            text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-            if not fact.is_of_owner(f"{about} {text}") and tells_value(fact, text, about):
-                path = f"/body/{escaped(name)}" + ("" if place is None else f"/{place}")
-                span = Span(start=0, end=max(len(text), 1), path=path)
-                yield Telling(profile.id, profile.version, span, text, VALUE, profile.type)

@@ -8,19 +8,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from memoranda.book.forgetting.cuts import cuts, reads_as_one, tells
+from memoranda.book.forgetting.cuts import cuts, reads_as_one, tells, tells_value
 from memoranda.book.forgetting.facts import Fact, Words
 from memoranda.first_use import expression
 from memoranda.model.data.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Overflow, Thread
+from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record
-from memoranda.model.redactions import ITS_NAME, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE, Telling, cut
+from memoranda.model.redactions import ITS_NAME, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE, Telling, cut, escaped
 from memoranda.model.values import Span
 from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import other_speaker
 from memoranda.text.scripts import comparable_text
 from memoranda.text.sentence_spans import Place, sentence_places, with_white_space
+from memoranda.text.similarity import words_with_forms
 
 #: Fields beside a value that say what the value is about, in calls and results of tools.
 _NAMING: Final = frozenset({"key", "field", "path", "topic", "about", "subject"})
@@ -211,3 +213,45 @@ def _in_json(fact: Fact, text: str, quotes: Collection[str], *, repeats: bool) -
         if any(why in TAKEN for _, why in _in_text(fact, pair["number"], (), about, repeats=repeats)):
             # The pair goes with the comma behind it, or the one before it: it stays JSON.
             yield (pair.start("whole"), pair.end()) if pair["comma"] else (pair.start(), pair.end()), VALUE
+
+
+def made_of(
+    facts: Sequence[Fact], record: Record, pointer: str, text: str, said: frozenset[int] | None
+) -> list[Telling]:
+    """Return the parts of a text that tell the facts, and the sentences that come from nothing else that was said."""
+    told = tellings_of(facts, record, {pointer: text})
+    is_goal = pointer.endswith("/goal")
+    if said is None or is_goal or isinstance(record, Overflow):
+        return told
+    covered = [(one.span.start, one.span.end) for one in told]
+    for start, end in sentence_places(text):
+        words = words_with_forms(text[start:end])
+        if any(start < last and first < end for first, last in covered) or not words:
+            continue
+        if all(forms.isdisjoint(said) for _, forms in words):
+            first, last = with_white_space(text, (start, end))
+            span = Span(start=first, end=last, path=pointer)
+            told.append(Telling(record.id, record.version, span, text[first:last], VALUE, record.type))
+    return told
+
+
+def made_texts(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield the texts that were made from messages, with their JSON pointers: of a thread not the title that somebody gave it."""
+    for pointer, text in texts_of(record).items():
+        if pointer is not None and not (
+            pointer == "/title" and isinstance(record, Thread) and not record.title_through
+        ):
+            yield pointer, text
+
+
+def profile_values(profile: ProfileDocument, fact: Fact) -> Iterator[Telling]:
+    """Yield the values and items of a profile to forget; each goes whole."""
+    for name, value in profile.body.items():
+        about = name.replace("_", " ")
+        items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
+        for place, item in items:
+            text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+            if not fact.is_of_owner(f"{about} {text}") and tells_value(fact, text, about):
+                path = f"/body/{escaped(name)}" + ("" if place is None else f"/{place}")
+                span = Span(start=0, end=max(len(text), 1), path=path)
+                yield Telling(profile.id, profile.version, span, text, VALUE, profile.type)

@@ -18,7 +18,7 @@ from memoranda.model.records import COMMITMENT, Owner, Record, View
 from memoranda.model.values import gone, micros
 from memoranda.storage import StoredRow
 from memoranda.storage import questions as q
-from memoranda.storage.filters import page_of, start_of
+from memoranda.storage.filters import page_of, start_of, touched
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import TAKEN_BACK
 
@@ -69,7 +69,8 @@ def _scan(on: Session, asked: Scan) -> Page:
         met = _unformed(on, met)
     found = sorted(met, key=place, reverse=filter.newest_first)
     rest = [kept for kept in found if (place(kept) < start if filter.newest_first else place(kept) > start)]
-    told = _told(_era(on, owner, view), view, {kept.id: kept.record() for kept in rest[:limit]})
+    page = touched(filter, rest[:limit], lambda kept: kept.now.row.body)
+    told = _told(_era(on, owner, view), view, {kept.id: kept.record() for kept in page})
     return page_of(filter, tuple(told.values()), len(rest) <= limit)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.model.values import gone
 from memoranda.storage import questions as q
-from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of
+from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of, touched
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
@@ -166,7 +167,7 @@ async def _scan(on: Session, asked: Scan) -> Page:
     rows = await on.all(statement_of(filter), conditions=condition, **values)
     records = tuple(
         decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])
-        for row in rows[:limit]
+        for row in touched(filter, rows[:limit], itemgetter(4))
     )
     told = await _told(on, owner, view, {record.id: record for record in records})
     return page_of(filter, tuple(told.values()), len(rows) <= limit)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.model.values import gone
 from memoranda.storage import questions as q
-from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of
+from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of, touched
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
@@ -145,7 +146,7 @@ def _scan(on: Session, shelves: dict[int, Seen], asked: Scan) -> Page:
         rows = _merged(on, shelves, filter, condition, values)
     records = tuple(
         decode(type_, UUID(bytes=id), owner, shelves[shelf].audience, version, recorded_at, body)
-        for type_, id, shelf, version, recorded_at, body in rows[:limit]
+        for type_, id, shelf, version, recorded_at, body in touched(filter, rows[:limit], itemgetter(5))
     )
     told = _told(on, asked.view, shelves, {record.id: record for record in records})
     return page_of(filter, tuple(told.values()), len(rows) <= limit)

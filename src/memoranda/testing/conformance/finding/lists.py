@@ -32,6 +32,30 @@ class ListSuite(Suite):
             found = await both.newest(_MEMORIES, limit=limit, offset=offset)
             assert found == expected[offset : offset + limit]
 
+    async def test_a_scan_may_leave_out_what_fails_a_test_of_its_content(self, engine: Engine) -> None:
+        pen = Pen(engine, ANN)
+        thread = await pen.open()
+        (said,) = await pen.say(thread, "Tea at five")
+        await pen.say(thread, *(f"Nothing {number}" for number in range(5)))
+        told = [await pen.remember("Likes tea"), await pen.remember('Says "tea"\nand no more')]
+        for number in range(5):
+            await pen.remember(f"Likes number {number}")
+        written = await pen.remember("Has a document", data={"notes": "tea"})
+        only = Filter(
+            types=frozenset({RecordType.MEMORY, RecordType.MESSAGE}), touches=lambda text: "ea" in text
+        )
+        for limit in (1, 2, 3, 100):
+            cursor, found = None, list[UUID]()
+            while True:
+                page = await engine.scan(ANN, WHOLE, only, cursor, limit)
+                found += [record.id for record in page.records]
+                cursor = page.cursor
+                if cursor is None:
+                    break
+            assert {said, *told, written} <= set(found) and len(found) == len(set(found))
+        page = await engine.scan(ANN, WHOLE, only, None, 100)
+        assert len(page.records) <= 5, "what fails the test is left out, but for the last record of the page"
+
     async def test_kinds_are_counted_and_chosen_by_their_beginning(self, engine: Engine) -> None:
         pen = Pen(engine)
         kinds = ["a b", "a bc", "a", "b a", "a_b", "a%", "A b", "ä", "a b"]
