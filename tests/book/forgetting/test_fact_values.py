@@ -54,6 +54,28 @@ def test_a_value_is_held_in_each_of_its_spellings(content: str, text: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("content", "text", "left"),
+    [
+        ("Lives in York", "I live in York and I love New York.", "I love New York."),
+        ("Lives in New York", "I live in New York and I was born in York.", "I was born in York."),
+        ("Lives in York", "York is old. New York is new.", "New York is new."),
+        ("Lives in Francisco", "San Francisco is far. Francisco is near.", "San Francisco is far."),
+    ],
+)
+def test_a_name_is_not_part_of_a_longer_one_that_begins_with_another_word(
+    content: str, text: str, left: str
+) -> None:
+    assert left_of(text, content).strip() == left.strip()
+
+
+def test_a_number_of_a_thing_stays_where_two_memories_tell_the_age() -> None:
+    fact = fact_of([a_memory("Is 42 years old"), a_memory("The user is 42 years old")], NAMES)
+    said = "Ticket 42 is open. You are 42. Room 42, then. Your ticket is 42. Your age is 42."
+    found = [said[slice(*place)].strip() for place, why in cuts(fact, said, repeats=True) if why in TAKEN]
+    assert found == ["You are 42.", "Your age is 42."]
+
+
+@pytest.mark.parametrize(
     ("number", "text"),
     [
         (21, "twenty-one · einundzwanzig · veintiuno · veinte y uno · vingt et un"),

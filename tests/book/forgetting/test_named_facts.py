@@ -108,6 +108,17 @@ async def test_a_key_of_different_statements_names_none(book: Book) -> None:
         await book.forget("ana", about="home", key="home", view="owner")
 
 
+async def test_a_plan_takes_what_goes_with_the_named_memory_and_looks_for_no_other_fact(book: Book) -> None:
+    await filled(book, "I moved from Porto to Lisbon.", "My flat in Porto was small.")
+    moved = await remembered(book, "Moved from Porto to Lisbon and lives there")
+    await remembered(book, "Lives in Faro", key="home")
+    await remembered(book, "Lives in Lisbon", key="home")
+    found = await book.find_traces("ana", about="address", view="owner")
+    assert moved in {str(one) for one in found.ids}
+    await book.forget("ana", plan=found, view="owner")
+    assert "My flat in Porto was small." in await told(book)
+
+
 async def test_a_plan_of_many_facts_has_twelve_lines_and_quotes_nothing_twice(book: Book) -> None:
     towns = ["Lisbon", "Oslo", "Bonn", "Kiel", "Lyon"]
     await filled(book, *(f"In {town} I earned 65,000 euros, as is known in {town}." for town in towns))

@@ -89,8 +89,19 @@ _AGE: Final = expression(
     r"(?:(?<!\w)(?:i['’]?m|am|are|['’]re|is|be|being|was|turn(?:ed|ing|s)?|at|bin|bist|ist|sind|mit|soy|eres|tengo|tienes?|con|ai|as|a|avez|à)\s+)$",
     re.IGNORECASE,
 )
+#: Something of the owner's, as the subject of what follows.
+_THING: Final = expression(
+    r"\b(?:your|my|our|deine?|meine?|unsere?|ihre?|tu|mi|su|nuestr[oa]|ton|ta|votre|mon|ma|notre)\s+([^\W\d_]+)\s+(?:is|was|ist|war|es|era|est|était)\s+$",
+    re.IGNORECASE,
+)
 #: Nothing but this may follow a bare number that is somebody's age.
 _ENDED: Final = expression(r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)")
+#: A word that makes another name of the one behind it: “New York” is not York.
+_BEFORE: Final = expression(
+    r"(?<![^\W\d_])(new|north|south|east|west|san|santa|santo|são|saint|port|fort|mount|cape|lake|great|upper|lower|neu|nord|süd|ost|bad|nueva|nuevo|nova"
+    r"|nouvelle)[ -]$",
+    re.IGNORECASE,
+)
 #: Shorter words have no other last vowel.
 _SHORTEST: Final = 5
 
@@ -145,7 +156,11 @@ class Value:
         for word, forms in words:
             is_code = any(map(str.isdigit, word))
             if word in named or is_code:
-                self._parts.append(Part(1.0, forms=forms, is_name=word in named))
+                at = next(
+                    (one.start() for one in _TOKEN.finditer(said) if one[0].casefold() == word.casefold()), 0
+                )
+                before = _before(said, at)
+                self._parts.append(Part(1.0, forms=forms, is_name=word in named, before=before))
             else:
                 weight = 0.25 if named or has_number else 1.0 if rare == 1 else 0.5
                 self._parts.append(Part(weight, forms=forms, stem=_stem(word)))
@@ -183,9 +198,11 @@ class Value:
 
     def held_by(self, text: str) -> float:
         """Return how much of the value a text holds; with 1 it tells it."""
-        best: dict[int, float] = {}
+        best: dict[object, float] = {}
         for _, part in self._found(text):
-            best[id(part)] = part.weight
+            # Two memories of an age have the same number: it is not told by being there twice.
+            number = part.spellings.pattern if self._is_age and part.spellings is not None else None
+            best[number or id(part)] = part.weight
         return sum(best.values())
 
     @cached_property
@@ -259,6 +276,7 @@ class Value:
                         and self._is_age
                         and _AGE.search(text[: found.start()])
                         and _ENDED.match(text[found.end() :])
+                        and not self._is_of_a_thing(text[: found.start()])
                     ):
                         yield found.span(), part._replace(weight=1.0)
                     else:
@@ -271,8 +289,14 @@ class Value:
             for part in words:
                 if part.forms.isdisjoint(terms) and not (part.stem and part.stem == stem):
                     continue
-                if not (part.is_name and self._is_other(text, tokens, place)):
+                other = part.before != _before(text, token.start()) or self._is_other(text, tokens, place)
+                if not (part.is_name and other):
                     yield token.span(), part
+
+    def _is_of_a_thing(self, before: str) -> bool:
+        """True if the words before a number have a thing as their subject: “your ticket is 42” is no age."""
+        thing = _THING.search(before)
+        return thing is not None and not _PERSON.search(thing[0]) and not self.is_said_by(thing[1])
 
     def _is_other(self, text: str, tokens: Sequence[re.Match[str]], place: int) -> bool:
         """True of a word that is no name, or is part of somebody else's: “Max Weber” is not Max."""
@@ -287,6 +311,13 @@ class Value:
             return False
         terms = terms_in(after[0])
         return self.forms.isdisjoint(terms) and self.common.isdisjoint(terms) and len(after[0]) > 1
+
+
+def _before(text: str, place: int) -> str:
+    """Return the word before a name that makes it another one; empty if there is none."""
+    found = _BEFORE.search(text[max(place - 12, 0) : place])
+    is_name = found is not None and (found[1][0].isupper() or text.islower())
+    return found[1].lower() if found is not None and is_name else ""
 
 
 def _stem(word: str) -> str:

@@ -46,6 +46,8 @@ class Part(NamedTuple):
     #: Of a word: the hashes of its forms.
     forms: frozenset[int] = frozenset()
     is_name: bool = False
+    #: The word before it that makes it another name, such as "new" in “New York”.
+    before: str = ""
     #: Of a word that is no name: its letters without a last vowel, which may be another one (“vegano”, “vegana”).
     stem: str = ""
 

@@ -13,7 +13,6 @@ from memoranda.book.admin.backup_files import Backups
 from memoranda.book.forgetting.item_values import in_earlier_values
 from memoranda.book.forgetting.look import Look, may_forget
 from memoranda.book.forgetting.meant import Meant, meant
-from memoranda.book.forgetting.model_findings import named_part
 from memoranda.book.forgetting.plans import changed_since, differences_of, shown_of
 from memoranda.book.input import (
     Who,
@@ -164,7 +163,10 @@ class Forgetting:
         extent = Extent(what, as_names(take, "take"), *goes, as_flag(ask_model, "ask_model"), dry)
         if plan is not None:
             shown = _plan_of(plan, party, view)
-            extent = Extent("record" if shown.what == "record" else "fact", _named(shown))
+            kept = [one.id for one in shown.earlier if one.id not in shown.ids]
+            takes_earlier = len(kept) < len(shown.earlier)
+            what = "record" if shown.what == "record" else "fact"
+            extent = Extent(what, _named(shown), takes_earlier, kept if takes_earlier else ())
             found, target = await self._planned(party, view, shown.ids, extent, shown)
             return _told(await self._erase(target, dry=dry, backups=backups), found, dry=dry)
         if about or key:
@@ -251,9 +253,9 @@ class Forgetting:
         """
         engine = self._services.engine
         records = await readable(engine, owner, view, ids)
-        # A memory that a language model found goes, but what it states is not looked for.
-        beside = {part[0] for name in extent.take if (part := named_part(name)) is not None}
-        memories = [one for one in records.values() if isinstance(one, Memory) and one.id not in beside]
+        # What goes with the memories that were named is not looked for by itself.
+        wanted = set(ids) if shown is None else {memory.id for memory in shown.memories}
+        memories = [one for one in records.values() if isinstance(one, Memory) and one.id in wanted]
         target = Target(owner, view, as_actor(view), tuple(ids))
         if not memories or extent.what == "record":
             _refuse_unnamed(extent.take, ())
