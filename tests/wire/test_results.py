@@ -140,7 +140,6 @@ async def of_documents(ask: Crossing) -> None:
     await ask("profile.patch", "ann", {"home": "Lyon"})
     for name in ("get", "documents", "report"):
         await ask(f"profile.{name}", "ann", view="owner")
-    await ask("profile.bring_over", "ann")
     run = await ask(
         "episodes.record",
         "ann",

@@ -58,7 +58,6 @@ class SyncProfiles(SyncPart):
     report = blocking(Profiles.report)
     put = blocking(Profiles.put)
     patch = blocking(Profiles.patch)
-    bring_over = blocking(Profiles.bring_over)
 
 
 class SyncEpisodes(SyncPart):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
@@ -159,18 +158,6 @@ class Profiles(RecordVerbs):
         leaving = tuple(name for name in held.body if name not in edit.body)
         request = ["put profile", schema, fields, str(audience)]
         return await self._apply(held, leaving, view, request, operation)
-
-    async def bring_over(self, owner: str | Owner | None = None) -> dict[str, int]:
-        """Move bound fields that an earlier version stored in documents, of one or all owners, to memories; return counts.
-
-        Reads show the right value before. Formation does the same for the owner of each thread that it forms.
-        """
-        from memoranda.formation.bound_upgrade import bring_over  # noqa: PLC0415
-
-        on, total = self._services, Counter[str]()
-        for party in await on.engine.owners(on.tenant) if owner is None else [owner]:
-            total += await bring_over(on.engine, on.door, on.bound, as_owner(party, on.tenant))
-        return dict(total)
 
     async def _edit(
         self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
