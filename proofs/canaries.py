@@ -22,7 +22,7 @@ from memoranda.model.messages import Message
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from memoranda.model.values import new_id
-from memoranda.testing.builders import a_message
+from memoranda_conformance.builders import a_message
 
 ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
 CI_COUNT = 50

@@ -21,7 +21,7 @@ from memoranda.access.principal import Role
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.values import new_id
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 
 class Seconds:

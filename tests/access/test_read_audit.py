@@ -24,7 +24,7 @@ from memoranda.errors import StorageError
 from memoranda.model.beside.service_records import SELF, ReadNote
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 ANN, BEN = Owner(id="ann"), Owner(id="ben")
 WEB = Principal("web", "default", Role.EDITOR, owners=frozenset({"ann", "ben"}), person="ann", key=new_id())

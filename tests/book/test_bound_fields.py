@@ -14,8 +14,8 @@ from memoranda import Book, InvalidInput
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.profiles import ProfileDocument
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, entries
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from tests.formation.books import opened, settle
 
 

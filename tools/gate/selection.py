@@ -6,10 +6,8 @@ from tools.gate.changes import read_change
 
 #: Paths whose changes ask for the tests that are marked `again`: on the rehearsed engine, in partitions and over HTTP.
 AGAIN_COVERS = [
-    *(
-        f"src/memoranda/{name}"
-        for name in "storage engines client access service wire testing door.py".split()
-    ),
+    *(f"src/memoranda/{name}" for name in "storage engines client access service wire door.py".split()),
+    "conformance",
     "tests/engines",
     "tests/client",
 ]

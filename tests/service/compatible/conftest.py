@@ -12,7 +12,7 @@ import memoranda
 from memoranda.access.principal import Principal, local_admin
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.app import make_app
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 from tests.engines.conftest import postgres as postgres
 
 #: Makes a client of a principal; without one, of the local administrator.
