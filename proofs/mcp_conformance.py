@@ -18,7 +18,7 @@ ABOUT = "the official conformance runner and Inspector find no fault in the serv
 #: The packages are fetched once, whatever the count.
 CI_COUNT = 1
 FULL_COUNT = 1
-COVERS = "mcp_server service"
+COVERS = "mcp_server service compatible"
 
 _REVISION = "2026-07-28"
 _PACKAGES = (

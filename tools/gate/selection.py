@@ -6,7 +6,10 @@ from tools.gate.changes import read_change
 
 #: Paths whose changes ask for the tests that are marked `again`: on the rehearsed engine, in partitions and over HTTP.
 AGAIN_COVERS = [
-    *(f"src/memoranda/{name}" for name in "storage engines client access service wire door.py".split()),
+    *(
+        f"src/memoranda/{name}"
+        for name in "storage engines client access service compatible wire door.py".split()
+    ),
     "conformance",
     "tests/engines",
     "tests/client",
@@ -21,8 +24,11 @@ FRAMEWORKS_COVER = [
 #: Paths whose changes ask for the tests of one of them.
 FRAMEWORK_COVERS = {
     "harness": ["tests/integrations"],
-    "langgraph": [f"src/memoranda/{name}" for name in ("wire", "service")],
-    "service": [f"src/memoranda/{name}" for name in ("wire", "service", "access", "client", "mcp_server")],
+    "langgraph": [f"src/memoranda/{name}" for name in ("wire", "service", "compatible")],
+    "service": [
+        f"src/memoranda/{name}"
+        for name in ("wire", "service", "compatible", "access", "client", "mcp_server")
+    ],
 }
 
 

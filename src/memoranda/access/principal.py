@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Self
+from typing import Any, Protocol, Self
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
@@ -29,6 +29,13 @@ class Role(IntEnum):
 
     def __str__(self) -> str:
         return self.name.lower()
+
+
+class Caller(Protocol):
+    """A book as somebody may use it."""
+
+    async def call(self, name: str, /, **arguments: Any) -> Any:
+        """Call a verb."""
 
 
 @dataclass(frozen=True, slots=True)

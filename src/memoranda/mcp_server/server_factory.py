@@ -15,8 +15,8 @@ from mcp.server.mcpserver.tools.base import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
+from memoranda.compatible.user_memory_tools import ADMIN_ANNOTATIONS, AdminTools
 from memoranda.errors import MemorandaError
-from memoranda.mcp_server.admin_tools import ADMIN_ANNOTATIONS, AdminTools
 from memoranda.mcp_server.agent_tools import ANNOTATIONS, AgentTools
 from memoranda.mcp_server.asker import Asker, Asking
 from memoranda.mcp_server.known_facts import KnownFacts
@@ -44,7 +44,7 @@ def make_server(
 ) -> MCPServer:
     """Return a server for one asker, or for the asker of each request; with ``admin`` it has the administrator's tools."""
     asking: Asking = (lambda: asker) if isinstance(asker, Asker) else asker
-    agent, owner = AgentTools(asking), AdminTools(asking)
+    agent, owner = AgentTools(asking), AdminTools(lambda: asking().guard)
     tools = [_tool(getattr(agent, each), each, noted) for each, noted in ANNOTATIONS.items()]
     if admin:
         tools += [_tool(getattr(owner, each), each, noted) for each, noted in ADMIN_ANNOTATIONS.items()]

@@ -1,4 +1,4 @@
-"""Routes for the clients of other products, each over the guard of the request."""
+"""All routes of this room, as the service mounts them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from fastapi import APIRouter
 
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.access.verb_table import BY_NAME
-from memoranda.service.compatible.eddi_routes import memory_routes, property_routes
-from memoranda.service.compatible.gdpr_routes import gdpr_routes, restriction_routes
-from memoranda.service.compatible.langgraph_routes import store_routes
+from memoranda.compatible.eddi_routes import memory_routes, property_routes
+from memoranda.compatible.gdpr_routes import gdpr_routes, restriction_routes
+from memoranda.compatible.langgraph_routes import store_routes
 
 
 def compatible_routes(settings: ServiceSettings) -> tuple[APIRouter, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import memoranda
 from memoranda.access.principal import Principal, Role
-from tests.service.compatible.conftest import Clients
+from tests.compatible.conftest import Clients
 
 GDPR = "/admin/gdpr"
 

@@ -12,11 +12,7 @@ from fastapi.responses import PlainTextResponse, Response
 from memoranda.access.guard import Guard
 from memoranda.access.principal import Role
 from memoranda.book.input import Who
-from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
-from memoranda.model.data.items import Item
-from memoranda.model.query import Hit
-from memoranda.model.records import Owner
-from memoranda.service.compatible.operations import (
+from memoranda.compatible.operations import (
     TEXT,
     TEXTS,
     Schema,
@@ -28,6 +24,10 @@ from memoranda.service.compatible.operations import (
     object_of,
     route_class,
 )
+from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
+from memoranda.model.data.items import Item
+from memoranda.model.query import Hit
+from memoranda.model.records import Owner
 from memoranda.wire.store_filters import paths_of
 from memoranda.wire.store_owners import Labels, NamespaceOwners, OwnerOf, Place, owner_at
 from memoranda.wire.store_reads import StoreReads

@@ -11,9 +11,8 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic_core import to_json
 
 from memoranda.access.guard import Guard
-from memoranda.access.user_memory_entries import count_entries, list_entries
-from memoranda.service.compatible.eddi_routes import answer_error
-from memoranda.service.compatible.operations import (
+from memoranda.compatible.eddi_routes import answer_error
+from memoranda.compatible.operations import (
     TEXT,
     Schema,
     described,
@@ -22,6 +21,7 @@ from memoranda.service.compatible.operations import (
     object_of,
     route_class,
 )
+from memoranda.compatible.user_memory_entries import count_entries, list_entries
 
 _FAILURE: Final = object_of({"error": TEXT}, "error")
 _NUMBER: Final[Schema] = {"type": "integer"}

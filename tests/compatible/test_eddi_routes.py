@@ -10,9 +10,9 @@ import pytest
 
 import memoranda
 from memoranda.access.principal import Principal, Role
-from memoranda.access.user_memory_entries import NO_AGENT
+from memoranda.compatible.user_memory_entries import NO_AGENT
+from tests.compatible.conftest import Clients
 from tests.engines.postgres_server import Place
-from tests.service.compatible.conftest import Clients
 
 MEMORIES = "/usermemorystore/memories"
 PROPERTIES = "/propertiesstore/properties"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.service.compatible.conftest import Clients
+from tests.compatible.conftest import Clients
 
 
 async def test_no_two_paths_differ_only_in_the_names_of_their_parameters(clients: Clients) -> None:

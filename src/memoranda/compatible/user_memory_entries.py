@@ -8,11 +8,12 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import UUID
 
 from pydantic import ValidationError
 
+from memoranda.access.principal import Caller
 from memoranda.errors import InvalidInput, LimitReached, NotAllowed, NotFound
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, OwnerKind
@@ -30,13 +31,6 @@ _SHOWN: Final = 800
 _PAGE: Final = 1000
 _FORGOTTEN_AT_ONCE: Final = 200
 _TEAM: Final = "group:"
-
-
-class Caller(Protocol):
-    """A book as somebody may use it."""
-
-    async def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call a verb."""
 
 
 async def list_entries(guard: Caller, user: str) -> list[dict[str, Any]]:

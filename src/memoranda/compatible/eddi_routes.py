@@ -7,9 +7,8 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from memoranda.access import user_memory_entries as entries
-from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
-from memoranda.service.compatible.operations import (
+from memoranda.compatible import user_memory_entries as entries
+from memoranda.compatible.operations import (
     TEXT,
     TEXTS,
     Schema,
@@ -21,6 +20,7 @@ from memoranda.service.compatible.operations import (
     object_of,
     route_class,
 )
+from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
 
 _FAILURE: Final = object_of({"error": TEXT}, "error")
 _MAYBE_TEXT: Final[Schema] = {"type": ["string", "null"]}

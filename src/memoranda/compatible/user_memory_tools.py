@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from mcp_types import ToolAnnotations
 
-from memoranda.access import user_memory_entries as entries
-from memoranda.access.user_memory_entries import Caller
+from memoranda.access.principal import Caller
+from memoranda.compatible import user_memory_entries as entries
 from memoranda.errors import InvalidInput, NotFound
-from memoranda.mcp_server.asker import Asking
 
 _WORD: Final = "CONFIRM"
 #: The most entries or records in one answer.
@@ -22,11 +22,11 @@ _MOST: Final = 1000
 class AdminTools:
     """The administrator's tools; the book checks the credential's rights at each call."""
 
-    asking: Asking
+    guard_of_request: Callable[[], Caller]
 
     @property
     def _guard(self) -> Caller:
-        return self.asking().guard
+        return self.guard_of_request()
 
     async def list_user_memories(self, userId: str, limit: int = 50) -> dict[str, Any]:  # noqa: N803
         """List a user's memories; the newest is the first."""

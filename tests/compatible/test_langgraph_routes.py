@@ -9,8 +9,8 @@ import pytest
 
 import memoranda
 from memoranda.access.principal import Principal, Role
+from tests.compatible.conftest import Clients
 from tests.engines.postgres_server import Place
-from tests.service.compatible.conftest import Clients
 
 ITEMS = "/store/items"
 
