@@ -1,4 +1,4 @@
-"""The tools of an administrator: EDDI's eight tools of user memory, two for a person's rights, and finish_forgetting."""
+"""The tools of EDDI for an administrator: eight of user memory, and two for a person's rights."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MOST: Final = 1000
 
 
 @dataclass(frozen=True)
-class AdminTools:
-    """The administrator's tools; the book checks the credential's rights at each call."""
+class UserMemoryTools:
+    """EDDI's tools; the book checks the credential's rights at each call."""
 
     guard_of_request: Callable[[], Caller]
 
@@ -119,19 +119,13 @@ class AdminTools:
         records = [{"type": one.type.value, **one.model_dump(mode="json")} for one in page.records]
         return {"userId": userId, "records": records, "cursor": page.cursor}
 
-    async def finish_forgetting(self, userId: str, position: int, confirmation: str = "") -> dict[str, Any]:  # noqa: N803
-        """Erase for good what forget took out, by the position in its answer. Pass confirmation='CONFIRM'."""
-        _confirm(confirmation)
-        receipt = await self._guard.call("finish_forgetting", owner=userId, receipt=position, view="owner")
-        return {"userId": userId, "recordsDeleted": len(receipt.ids), "status": "erased"}
-
 
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ERASES = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
 #: Each tool's annotations, in the order of the list.
-ADMIN_ANNOTATIONS: Final = {
+USER_MEMORY_ANNOTATIONS: Final = {
     "list_user_memories": _READS,
     "get_visible_memories": _READS,
     "search_user_memories": _READS,
@@ -144,7 +138,6 @@ ADMIN_ANNOTATIONS: Final = {
     "delete_all_user_memories": _ERASES,
     "delete_user_data": _ERASES,
     "export_user_data": _READS,
-    "finish_forgetting": _ERASES,
 }
 
 
