@@ -241,7 +241,7 @@ async def test_the_log_tells_each_request_in_one_line_of_json_without_content_ow
         own = f"/v1/owners/{WORD}"
         headers = bearer(key.secret)
         await http.post(f"{own}/memories", json={"content": f"I like {WORD}"}, headers=headers)
-        await http.post(f"{own}/recall", json={"question": WORD}, headers=headers)
+        await http.post(f"{own}/recall", json={"query": WORD}, headers=headers)
         await http.post(f"{own}/memories", json={WORD: 1}, headers=headers)
         await http.post(f"{own}/memories", content=WORD.encode(), headers=headers)
         await http.get(f"{own}/records", params={"cursor": WORD}, headers=headers)

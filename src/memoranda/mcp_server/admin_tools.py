@@ -30,5 +30,5 @@ class AdminTools:
                 "You must pass confirmation='CONFIRM': this cannot be undone", field="confirmation"
             )
         guard = self.asking().guard
-        receipt = await guard.call("finish_forgetting", owner=userId, receipt=position, view="owner")
+        receipt = await guard.call("finish_forgetting", owner=userId, receipt=position, as_owner=True)
         return {"userId": userId, "recordsDeleted": len(receipt.ids), "status": "erased"}

@@ -20,8 +20,8 @@ from memoranda.book.input import (
     as_filter,
     as_flag,
     as_limit,
-    as_owner,
     as_view,
+    owner_named,
 )
 from memoranda.book.item_names import as_labels
 from memoranda.book.items.item_arguments import (
@@ -90,7 +90,7 @@ class Items(RecordVerbs):
         with False none. ``ttl`` is the time in seconds after which it is gone. ``expect`` is the version that was read, and 0
         asks that there is none; another version raises ``Stale`` or ``Conflict``.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         readers = await self._services.audience_of(audience, view)
         draft = ItemPut(namespace, name, value, index, ttl)
         item = self._made(draft, party, view, readers, trust, "")
@@ -115,7 +115,7 @@ class Items(RecordVerbs):
         ``expect`` names the versions of items by their ids; another version raises ``Stale``, and an item where a put is
         ``new`` raises ``Conflict``.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         readers = await self._services.audience_of(audience, view)
         drafts, leaving = list(puts), list(deletes)
         _check_once([*((one.namespace, one.name) for one in drafts), *leaving])
@@ -148,7 +148,7 @@ class Items(RecordVerbs):
 
         Raise ``NotFound`` if the view sees no item of that name.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         request = ["delete item", list(as_labels(namespace)), item_name(name), str(audience), expect]
         readers = as_audience(audience, view)
         found = (await self._named(party, view, [(namespace, name)], readers))[0]
@@ -181,7 +181,7 @@ class Items(RecordVerbs):
         self, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
     ) -> Sequence[Item | None]:
         """Return the items of several names, in their order; None for a name that the view sees no item of."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         found = await self._named(party, view, list(names))
         if as_flag(renew, "renew"):
             await self.renew(party, [one for one in found if one is not None], view)
@@ -198,7 +198,7 @@ class Items(RecordVerbs):
         **who: Unpack[Who],
     ) -> Sequence[Item]:
         """Return the items in a namespace and below it, the last updated first; of a name each one that the view sees."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         filter = _below(namespace, only)
         found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
         return those_of(Item, found)
@@ -206,7 +206,7 @@ class Items(RecordVerbs):
     async def search(
         self,
         owner: str | Owner,
-        question: str,
+        query: str,
         namespace: Sequence[str] = (),
         *,
         only: Conditions | None = None,
@@ -215,10 +215,10 @@ class Items(RecordVerbs):
         mode: str = "hybrid",
         **who: Unpack[Who],
     ) -> Hits:
-        """Return the items in a namespace and below it that best answer a question, as ``recall`` finds them."""
+        """Return the items in a namespace and below it that best answer a query, as ``recall`` finds them."""
         chosen: Conditions = {**(only or {}), "namespace": namespace}
         return await self._recall(
-            owner, question, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
+            owner, query, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
         )
 
     async def count(
@@ -230,7 +230,7 @@ class Items(RecordVerbs):
         **who: Unpack[Who],
     ) -> int:
         """Return how many items are in a namespace and below it."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         return await self._lists.count(party, view, _below(namespace, only))
 
     async def namespaces(
@@ -248,7 +248,7 @@ class Items(RecordVerbs):
 
         ``max_depth`` shortens longer ones to so many labels, each once.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         begins, ends = as_labels(prefix, "prefix", 0), as_labels(suffix, "suffix", 0)
         # The labels before the first "*" narrow what is read.
         below = _below(tuple(takewhile(lambda label: label != "*", begins)))

@@ -16,9 +16,9 @@ from memoranda.book.input import (
     as_actor,
     as_flag,
     as_names,
-    as_owner,
     as_text,
     as_view,
+    owner_named,
 )
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, spelled_out
@@ -88,7 +88,11 @@ class Profiles(RecordVerbs):
     async def _documents(
         self, owner: str | Owner, schema: str, known: Schema | None, who: Who
     ) -> list[ProfileDocument]:
-        party, view, now = as_owner(owner, self._services.tenant), as_view(who), self._services.door.clock()
+        party, view, now = (
+            owner_named(owner, self._services.tenant),
+            as_view(who),
+            self._services.door.clock(),
+        )
         found = await self._services.bound.of_owner(party, view, now, schemas=bound_by(schema, known))
         if not found:
             of_profiles = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}))
@@ -124,7 +128,7 @@ class Profiles(RecordVerbs):
     ) -> Receipt:
         """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
         fields = {} if set is None else _fields_of(set, "set")
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, fields, schema, audience)
         leaving = as_names(unset, "unset")
         request = ["profile", schema, fields, list(leaving), str(audience)]
@@ -147,7 +151,7 @@ class Profiles(RecordVerbs):
         has values, unless ``replace_all`` is True: a model that answered nothing empties no profile.
         """
         fields, empties = _fields_of(body, "body"), as_flag(replace_all, "replace_all")
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, fields, schema, audience)
         held = await self._held(edit, view)
         if not empties and _is_empty(fields) and not _is_empty(held.body):
