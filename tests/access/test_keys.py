@@ -17,10 +17,10 @@ import memoranda
 from memoranda import Book, Conflict, InvalidInput, NotFound
 from memoranda.access.guard import Guard
 from memoranda.access.key_check import FRESH_SECONDS, KeyCheck, principal_of_key
-from memoranda.access.principal import Role
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.values import new_id
+from memoranda.operations import Role
 from tests.conftest import HandClock
 
 

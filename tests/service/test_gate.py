@@ -10,9 +10,10 @@ import pytest
 
 import memoranda
 from memoranda.access.key_check import KeyCheck
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.errors import InvalidInput
+from memoranda.operations import Role
 from memoranda.service.answers import Refused
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
 from memoranda.service.limits import Rates

@@ -76,6 +76,7 @@ from memoranda.model.profiles import Agent, Key
 from memoranda.model.query import Findings, Hit, Hits
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
+from memoranda.operations import Role, no_offer, offer
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.result import Context
 from memoranda.secrets.masks import masked_hits
@@ -158,6 +159,7 @@ class Book(
     ) -> None:
         await self.close()
 
+    @no_offer("the service closes its book when it stops")
     async def close(self) -> None:
         """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
         self._stop.set()
@@ -192,6 +194,13 @@ class Book(
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
 
+    @offer(
+        Role.EDITOR,
+        "POST /threads",
+        command="append",
+        title="open_thread",
+        example={"name": "chat-17", "agent": "chef"},
+    )
     async def thread(
         self,
         owner: str | Owner,
@@ -240,6 +249,12 @@ class Book(
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @offer(
+        Role.VIEWER,
+        "POST /recall",
+        command="recall",
+        example={"question": "What do I like to drink?", "limit": 5},
+    )
     async def recall(
         self,
         owner: str | Owner,
@@ -304,6 +319,13 @@ class Book(
             await log_narrow_view(self.engine, party, view, filter, "recall")
         return found
 
+    @offer(
+        Role.VIEWER,
+        "POST /context",
+        command="context",
+        title="make_context",
+        example={"query": "What do I like to drink?", "budget": 500},
+    )
     async def context(
         self,
         owner: str | Owner,
@@ -365,6 +387,7 @@ class Book(
 
     # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
 
+    @offer(Role.VIEWER, "GET /v1/export", command="export", title="export_lines")
     def export(
         self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
     ) -> AsyncIterator[str]:
@@ -380,18 +403,21 @@ class Book(
             raise InvalidInput("everything: name the owner whom the export is about", field="everything")
         return self.transfer.export(party, masked=as_flag(masked, "masked"), everything=whole)
 
+    @offer(Role.ADMIN, "POST /v1/import", command="import", title="import_lines")
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
     ) -> ImportReport:
         """Import an export: what was erased here stays erased, and records that exist here stay unchanged."""
         return await self.transfer.import_(lines, progress)
 
+    @no_offer("its target is a path of the machine that has the book: run memoranda backup there")
     async def backup(
         self, target: str | Path, progress: Callable[[int, int], None] | None = None
     ) -> Findings:
         """Write a copy of the book to a new file while it is in use, and verify it; also if the book is on a server."""
         return await self.backups.backup(as_path(target, "target"), progress)
 
+    @offer(Role.ADMIN, "POST /v1/rebuild", command="rebuild")
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
         done = dict(await self.engine.rebuild(progress))

@@ -23,6 +23,7 @@ from memoranda.model.profiles import Key
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, those_of
 from memoranda.model.values import new_id, refused
+from memoranda.operations import No, Role, offer
 from memoranda.ports import Engine
 
 #: Every secret begins so: people and scanners of secrets know it by that.
@@ -64,6 +65,17 @@ async def every_key(engine: Engine, tenant: Owner) -> list[Key]:
 class Keys(Named[Key]):
     """Keys that open a service; the book stores only their digests."""
 
+    @offer(Role.ADMIN, "GET /v1/keys/{name}", command=No("memoranda keys list shows them"))
+    async def get(self, name: str) -> Key | None:
+        """Return the record of that name, or None."""
+        return await self._get(name)
+
+    @offer(Role.ADMIN, "GET /v1/keys", command="keys list")
+    async def list(self, limit: int = 1000) -> list[Key]:
+        """Return all records, in the order in which they were created."""
+        return await self._list(limit)
+
+    @offer(Role.ADMIN, "POST /v1/keys", command="keys create")
     async def create(
         self,
         name: str,
@@ -106,6 +118,7 @@ class Keys(Named[Key]):
         receipt = await self._store([PutNamed(key)], ["create", "key", name, fields], operation, Expect())
         return NewKey(key.changed(recorded_at=receipt.at), secret, receipt)
 
+    @offer(Role.ADMIN, "POST /v1/keys/{name}/rotate", command="keys rotate")
     async def rotate(
         self,
         name: str,
@@ -141,6 +154,7 @@ class Keys(Named[Key]):
         receipt = await self._store(changes, request, operation, expect)
         return NewKey(key.changed(recorded_at=receipt.at), secret, receipt)
 
+    @offer(Role.ADMIN, "POST /v1/keys/{id}/revoke", command="keys revoke")
     async def revoke(self, id: UUID | str, *, operation: str | None = None) -> Receipt:
         """Revoke a key, by its id, or all of a name: it opens the service no more."""
         if not names_a_record(id):
@@ -156,17 +170,28 @@ class Keys(Named[Key]):
         changes = ending or [RevokeKey(named[-1].id)]
         return await self._services.write(self._tenant, WHOLE, changes, ["revoke", str(id)], operation)
 
+    @offer(Role.ADMIN, "GET /v1/key-uses", command="keys list")
     async def uses(self) -> dict[UUID, datetime]:
         """Return when each key was last used, by its id; a service stores that once in a minute."""
         keys = await every_key(self._services.engine, self._tenant)
         return await self._services.engine.key_uses([key.id for key in keys])
 
+    @offer(
+        Role.ADMIN,
+        "PUT /v1/keys/{name}",
+        command=No("its digest comes from a program that makes secrets itself"),
+    )
     async def put(
         self, name: str, *, operation: str | None = None, **fields: Unpack[StoredKeyFields]
     ) -> Receipt:
         """Store a key whose digest the caller made; a name that is in use is refused."""
         return await self._put(name, dict(fields), operation)
 
+    @offer(
+        Role.ADMIN,
+        "POST /v1/keys/{name}/issue",
+        command=No("its secret comes from a program that makes secrets itself"),
+    )
     async def issue(
         self, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
     ) -> Receipt:

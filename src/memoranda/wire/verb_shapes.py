@@ -12,11 +12,11 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import from_json
 
-from memoranda.access.verb_table import BY_NAME, VERBS, Verb
 from memoranda.book import Book
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.errors import InvalidInput
+from memoranda.operations import Operation
 from memoranda.wire.argument_forms import FORMS, LOCAL, MADE
-from memoranda.wire.verb_functions import function_of
 
 _NUMBER = re.compile(r"-?[0-9]{1,20}")
 _FLAGS = {"true": True, "false": False}
@@ -30,7 +30,7 @@ _READER = ("agent", "groups", "view")
 class Shape:
     """The arguments of one verb: those in its path, and a model of the others."""
 
-    verb: Verb
+    verb: Operation
     model: type[BaseModel]
     #: The annotation of each argument, as the verb has it.
     annotations: Mapping[str, str]
@@ -80,8 +80,8 @@ class Shape:
 @cache
 def shape_of(name: str) -> Shape:
     """Return the shape of the verb with this name."""
-    verb = BY_NAME[name]
-    parameters = list(inspect.signature(function_of(verb.name)).parameters.values())[1:]
+    verb = OPERATIONS[name]
+    parameters = list(inspect.signature(verb.function).parameters.values())[1:]
     if verb.of_thread:
         parameters = _with_thread(parameters)
     annotations = {one.name: str(one.annotation) for one in parameters}
@@ -162,8 +162,8 @@ def uncovered() -> list[str]:
     return sorted(
         {
             f"{verb.name}.{one.name}: {one.annotation}"
-            for verb in VERBS
-            for one in list(inspect.signature(function_of(verb.name)).parameters.values())[1:]
+            for verb in OPERATIONS.values()
+            for one in list(inspect.signature(verb.function).parameters.values())[1:]
             if str(one.annotation) not in known
         }
     )

@@ -13,6 +13,7 @@ from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import ReadLines
 from memoranda.model.query import Page, Scan
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
+from memoranda.operations import Role, offer
 from memoranda.ports import Engine
 
 #: Records that one round trip may read, and owners that it may ask for.
@@ -33,6 +34,7 @@ class Admin:
         self._engine = engine
         self._tenant = tenant
 
+    @offer(Role.ADMIN, "GET /v1/records", command="list", title="list_records_of_all_owners")
     async def list(
         self,
         *,
@@ -73,6 +75,7 @@ class Admin:
                 at += 1
         return Page(tuple(found), _cursor_of(left[at], inner) if at < len(left) else None)
 
+    @offer(Role.ADMIN, "GET /v1/reads", command="audit")
     async def reads(
         self,
         owner: str | Owner | None = None,

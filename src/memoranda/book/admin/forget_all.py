@@ -29,6 +29,7 @@ from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import EARLIEST
+from memoranda.operations import Role, offer
 
 #: Records that one commit erases, with what was derived from them.
 PORTION: Final = 500
@@ -86,6 +87,7 @@ class BulkForgetting:
     backups: Backups
     _on_erased: Callable[[], None]
 
+    @offer(Role.EDITOR, "POST /forget-all", command="forget-all")
     async def forget_all(
         self,
         owner: str | Owner,

@@ -19,6 +19,7 @@ from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, Postponed
 from memoranda.model.ledger import HIDDEN, Actor, Entry, ErasureReceipt, Receipt, Target
 from memoranda.model.records import WHOLE, Owner, View
 from memoranda.model.values import Value
+from memoranda.operations import Role, offer
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
 
@@ -110,6 +111,7 @@ class PendingForgettings:
     _on_erased: Callable[[], None]
     backups: Backups
 
+    @offer(Role.EDITOR, "POST /finish-forgetting", command="forget")
     async def finish_forgetting(
         self, owner: str | Owner, receipt: Receipt | int, *, backups: bool = False, **who: Unpack[Who]
     ) -> ErasureReceipt:

@@ -37,6 +37,7 @@ from memoranda.model.query import Hit, Hits
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Traces
 from memoranda.model.values import Span
+from memoranda.operations import PROGRAMS, No, Role, offer
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import Redactable, texts_of
 
@@ -70,6 +71,7 @@ class Forgetting:
     backups: Backups
     recall: Callable[..., Awaitable[Hits]]
 
+    @offer(Role.VIEWER, "POST /traces", command=No("memoranda forget --dry-run shows them"))
     async def find_traces(
         self,
         owner: str | Owner,
@@ -110,6 +112,7 @@ class Forgetting:
         found, _ = await self._planned(party, view, named, extent, strict=False)
         return found if scored is None else replace(found, scores=scored[1])
 
+    @offer(Role.EDITOR, "POST /forget", command="forget", example={"about": "where I live", "dry_run": True})
     async def forget(
         self,
         owner: str | Owner,
@@ -177,6 +180,7 @@ class Forgetting:
                 if not tries:
                     raise
 
+    @offer(Role.EDITOR, "POST /messages/{message}/redact", command=PROGRAMS)
     async def redact(
         self,
         owner: str | Owner,

@@ -51,6 +51,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused
+from memoranda.operations import ITEMS, Role, no_offer, offer
 from memoranda.ports import Lists
 
 #: The most items that one call reads by name.
@@ -69,6 +70,12 @@ class Items(RecordVerbs):
         self._recall = recall
         self._lists = lists
 
+    @offer(
+        Role.EDITOR,
+        "PUT /items/{name}",
+        command=ITEMS,
+        example={"namespace": ["notes"], "value": {"text": "buy tea"}},
+    )
     async def put(
         self,
         owner: str | Owner,
@@ -98,6 +105,7 @@ class Items(RecordVerbs):
         request = ["put item", *spelled(draft), str(audience), None if trust is None else str(trust), expect]
         return await self._write(party, view, change, request, operation)
 
+    @offer(Role.EDITOR, "POST /items", command=ITEMS, batch=("puts", "deletes"))
     async def write(
         self,
         owner: str | Owner,
@@ -133,6 +141,7 @@ class Items(RecordVerbs):
         request = ["write items", written, gone, str(audience), said]
         return await self._services.write(party, view, changes, request, operation, expect)
 
+    @offer(Role.EDITOR, "DELETE /items/{name}", command=ITEMS)
     async def delete(
         self,
         owner: str | Owner,
@@ -162,6 +171,7 @@ class Items(RecordVerbs):
         change = DeleteItem(found.id, None if expect is None else as_count(expect, "expect"))
         return await self._write(party, view, change, request, operation)
 
+    @offer(Role.VIEWER, "GET /items/{name}", command=ITEMS)
     async def get(
         self,
         owner: str | Owner,
@@ -177,6 +187,7 @@ class Items(RecordVerbs):
         """
         return (await self.get_many(owner, [(namespace, name)], renew=renew, **who))[0]
 
+    @offer(Role.VIEWER, "POST /items/get", command=ITEMS)
     async def get_many(
         self, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
     ) -> Sequence[Item | None]:
@@ -187,6 +198,7 @@ class Items(RecordVerbs):
             await self.renew(party, [one for one in found if one is not None], view)
         return found
 
+    @offer(Role.VIEWER, "GET /items", command=ITEMS)
     async def list(
         self,
         owner: str | Owner,
@@ -203,6 +215,7 @@ class Items(RecordVerbs):
         found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
         return those_of(Item, found)
 
+    @offer(Role.VIEWER, "POST /items/search", command=ITEMS)
     async def search(
         self,
         owner: str | Owner,
@@ -221,6 +234,7 @@ class Items(RecordVerbs):
             owner, question, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
         )
 
+    @offer(Role.VIEWER, "GET /item-count", command=ITEMS)
     async def count(
         self,
         owner: str | Owner,
@@ -233,6 +247,7 @@ class Items(RecordVerbs):
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         return await self._lists.count(party, view, _below(namespace, only))
 
+    @offer(Role.VIEWER, "GET /namespaces", command=ITEMS)
     async def namespaces(
         self,
         owner: str | Owner,
@@ -261,6 +276,7 @@ class Items(RecordVerbs):
         begin = as_count(offset, "offset")
         return sorted(found)[begin : begin + as_limit(limit)]
 
+    @no_offer("reads renew items with renew=True")
     async def renew(self, owner: Owner, items: Iterable[Item], view: View) -> None:
         """Begin the time of items anew that have one."""
         now = self._services.door.clock()

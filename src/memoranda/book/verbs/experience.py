@@ -19,6 +19,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
 from memoranda.model.values import new_id, refused
+from memoranda.operations import PROGRAMS, Role, offer
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
@@ -27,6 +28,7 @@ _AT_A_TIME = 1000
 class Experience(RecordVerbs):
     """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
 
+    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience", command=PROGRAMS)
     async def add(
         self,
         agent: str,
@@ -55,6 +57,7 @@ class Experience(RecordVerbs):
         request = ["experience", field, line, _told(evidence)]
         return await self._write(party, WHOLE, AddExperience(made), request, operation)
 
+    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience/{line}/evidence", command=PROGRAMS)
     async def add_evidence(
         self,
         agent: str,
@@ -68,12 +71,18 @@ class Experience(RecordVerbs):
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
 
+    @offer(
+        Role.EDITOR,
+        "POST /v1/agents/{agent}/experience/{line}/check-privacy",
+        command="experience check-privacy",
+    )
     async def check_privacy(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
         """Run the privacy check of a line again, against the current records of every user in its evidence."""
         id, now = as_id(line, "line"), self._services.door.clock()
         held = await self._line(agent, id)
         return await self._hold(agent, id, held.evidence, now, ["guard", str(id)], operation)
 
+    @offer(Role.VIEWER, "GET /v1/agents/{agent}/experience", command="experience list")
     async def list(
         self,
         agent: str,
@@ -98,6 +107,7 @@ class Experience(RecordVerbs):
             if cursor is None or len(found) >= most:
                 return found[:most]
 
+    @offer(Role.ADMIN, "POST /v1/agents/{agent}/experience/{line}/approve", command="experience approve")
     async def approve(
         self, agent: str, line: UUID | str, *, approved: bool = True, operation: str | None = None
     ) -> Receipt:
@@ -106,6 +116,7 @@ class Experience(RecordVerbs):
         change = ApproveExperience(id, as_flag(approved, "approved"))
         return await self._write(self._agent(agent), WHOLE, change, ["approve", str(id), approved], operation)
 
+    @offer(Role.EDITOR, "DELETE /v1/agents/{agent}/experience/{line}", command="experience retire")
     async def retire(
         self, agent: str, line: UUID | str, *, reason: str = "", operation: str | None = None
     ) -> Receipt:

@@ -10,12 +10,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Role
 from memoranda.book.input import Who
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
 from memoranda.model.data.items import Item
 from memoranda.model.query import Hit
 from memoranda.model.records import Owner
+from memoranda.operations import Role
 from memoranda.service.compatible.operations import (
     TEXT,
     TEXTS,
