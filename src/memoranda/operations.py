@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
+
+import typing_extensions
 
 from memoranda.errors import InvalidInput
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 _OWNER = "/v1/owners/{owner}"
 
@@ -32,6 +36,63 @@ class Role(IntEnum):
 
     def __str__(self) -> str:
         return self.name.lower()
+
+
+class World:
+    """How the operations of a part are called: the type argument of parts."""
+
+
+class Awaited(World):
+    """They are awaited."""
+
+
+class Blocking(World):
+    """They block."""
+
+
+W = typing_extensions.TypeVar("W", bound=World, covariant=True, default=Awaited)
+
+
+class Part(Generic[W]):
+    """A book or a part of one. ``Part[Blocking]`` has the same operations as calls that block."""
+
+    __slots__ = ()
+
+
+class Offered(Protocol[P, R]):
+    """An operation as type checkers see it; when the program runs it is the function itself."""
+
+    @overload
+    def __get__(self, part: None, of: type) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]: ...
+    @overload
+    def __get__(self, part: Part[Blocking], of: type) -> Callable[P, R]: ...
+    @overload
+    def __get__(self, part: Part[Awaited], of: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, part: Any, of: type) -> Any:
+        """Return the function, or the method of a part."""
+        ...
+
+
+class Offering(Protocol):
+    """Declares a function, and gives it back."""
+
+    def __call__(self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /) -> Offered[P, R]:
+        """Declare it."""
+        ...
+
+
+class Keeping(Protocol):
+    """Declares a function that may also return at once, and gives it back."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
+    ) -> Offered[P, R]: ...
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    def __call__(self, function: Any, /) -> Any:
+        """Declare it."""
+        ...
 
 
 class No(str):
@@ -93,7 +154,7 @@ def offer(
     batch: tuple[str, ...] = (),
     title: str = "",
     example: Mapping[str, Any] | None = None,
-) -> Callable[[F], F]:
+) -> Offering:
     """Declare a function as an operation for callers from outside; ``route`` is ``METHOD /path``, below an owner or below ``/v1``.
 
     Role, route and command have no default, so neither a right nor an address is given by omission.
@@ -101,19 +162,24 @@ def offer(
     method, _, path = route.partition(" ")
     path = path if path.startswith("/v1/") else _OWNER + path
 
-    def declare(function: F) -> F:
+    def declare(function: Any) -> Any:
         made = Operation("", role, method, path, safe, command, batch, title, example, function)
-        function.declared = made  # type: ignore[attr-defined]
+        function.declared = made
         return function
 
-    return declare
+    return cast(Offering, declare)
 
 
-def no_offer(reason: str) -> Callable[[F], F]:
+def offer_lines(role: Role, route: str, *, command: str | No, title: str = "") -> Callable[[F], F]:
+    """Declare a function that yields lines as an operation for callers from outside."""
+    return cast(Callable[[F], F], offer(role, route, command=command, title=title))
+
+
+def no_offer(reason: str) -> Keeping:
     """Declare that no caller from outside has a function, and why."""
 
-    def declare(function: F) -> F:
-        function.declared = reason  # type: ignore[attr-defined]
+    def declare(function: Any) -> Any:
+        function.declared = reason
         return function
 
-    return declare
+    return cast(Keeping, declare)

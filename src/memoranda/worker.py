@@ -15,7 +15,7 @@ from memoranda import telemetry
 from memoranda.capabilities import NotifiesWorkers
 from memoranda.errors import Erased, MemorandaError, Moved, StorageError
 from memoranda.model.changes import GivenUp, Job, JobState, Postponed
-from memoranda.operations import Role, no_offer, offer
+from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Clock, Jobs
 from memoranda.quiet_tasks import quiet_task
 
@@ -45,7 +45,7 @@ _MOST_COUNTED = 10_000
 _log = logging.getLogger("memoranda.worker")
 
 
-class Worker:
+class Worker(Part[W]):
     """A worker for background jobs; each process with an open book may run one."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Worker:
         return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant, only)
 
     @no_offer("drain does the same")
-    async def drain(self, limit: int | None = None) -> int:
+    async def drain(self: Worker, limit: int | None = None) -> int:
         """Do due jobs until none is left or ``limit`` are done; returns how many."""
         done = 0
         while (limit is None or done < limit) and await self.run_once():

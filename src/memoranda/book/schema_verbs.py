@@ -15,13 +15,13 @@ from memoranda.model.memories import HELD
 from memoranda.model.profiles import Schema
 from memoranda.model.query import Page
 from memoranda.model.records import Owner
-from memoranda.operations import DEFINED, LISTS, Role, offer
+from memoranda.operations import DEFINED, LISTS, Part, Role, W, offer
 
 _HOLDS_NO_USER = "schemas are the program's own; they hold nothing of a user"
 
 
 @spelled_out
-class Schemas(Named[Schema]):
+class Schemas(Named[Schema], Part[W]):
     """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is refused."""
 
     def __init__(self, services: Services, listed: Callable[..., Awaitable[Page]]) -> None:

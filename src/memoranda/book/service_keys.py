@@ -23,7 +23,7 @@ from memoranda.model.profiles import Key
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, those_of
 from memoranda.model.values import new_id, refused
-from memoranda.operations import No, Role, offer
+from memoranda.operations import No, Part, Role, W, offer
 from memoranda.ports import Engine
 
 #: Every secret begins so: people and scanners of secrets know it by that.
@@ -62,7 +62,7 @@ async def every_key(engine: Engine, tenant: Owner) -> list[Key]:
 
 
 @spelled_out
-class Keys(Named[Key]):
+class Keys(Named[Key], Part[W]):
     """Keys that open a service; the book stores only their digests."""
 
     @offer(Role.ADMIN, "GET /v1/keys/{name}", command=No("memoranda keys list shows them"))
@@ -120,7 +120,7 @@ class Keys(Named[Key]):
 
     @offer(Role.ADMIN, "POST /v1/keys/{name}/rotate", command="keys rotate")
     async def rotate(
-        self,
+        self: Keys,
         name: str,
         *,
         grace_seconds: float = 0.0,
@@ -193,7 +193,7 @@ class Keys(Named[Key]):
         command=No("its secret comes from a program that makes secrets itself"),
     )
     async def issue(
-        self, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
+        self: Keys, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
     ) -> Receipt:
         """Store the digest of a secret that the caller made."""
         as_text(secret, "secret")

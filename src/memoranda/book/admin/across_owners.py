@@ -13,7 +13,7 @@ from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import ReadLines
 from memoranda.model.query import Page, Scan
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
-from memoranda.operations import Role, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Engine
 
 #: Records that one round trip may read, and owners that it may ask for.
@@ -27,7 +27,7 @@ _TASKS = frozenset({RecordType.THREAD, RecordType.EPISODE})
 _Place = tuple[str, str]
 
 
-class Admin:
+class Admin(Part[W]):
     """The verbs of an operator: they read records of every owner of the tenant, of every audience. No agent gets this object."""
 
     def __init__(self, engine: Engine, tenant: str) -> None:

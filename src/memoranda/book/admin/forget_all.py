@@ -29,7 +29,7 @@ from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import EARLIEST
-from memoranda.operations import Role, offer
+from memoranda.operations import Part, Role, W, offer
 
 #: Records that one commit erases, with what was derived from them.
 PORTION: Final = 500
@@ -80,7 +80,7 @@ class BulkReceipt:
 
 
 @spelled_out
-class BulkForgetting:
+class BulkForgetting(Part[W]):
     """The verb of a book that forgets by conditions."""
 
     _services: Services

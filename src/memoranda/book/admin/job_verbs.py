@@ -9,11 +9,11 @@ from memoranda.book.input import as_id, as_limit
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Job, JobState
 from memoranda.model.values import utc_now
-from memoranda.operations import Role, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Engine
 
 
-class Jobs:
+class Jobs(Part[W]):
     """Background jobs, including dead ones."""
 
     def __init__(self, engine: Engine) -> None:

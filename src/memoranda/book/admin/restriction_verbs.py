@@ -7,10 +7,10 @@ from memoranda.book.services import Services
 from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import CALLER, Appends, Restriction
 from memoranda.model.records import Owner
-from memoranda.operations import Role, offer
+from memoranda.operations import Part, Role, W, offer
 
 
-class Restricting:
+class Restricting(Part[W]):
     """Restricting an owner: nothing of theirs is formed, recalled or placed in a context until it is lifted."""
 
     _services: Services

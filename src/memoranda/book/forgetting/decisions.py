@@ -19,7 +19,7 @@ from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, Postponed
 from memoranda.model.ledger import HIDDEN, Actor, Entry, ErasureReceipt, Receipt, Target
 from memoranda.model.records import WHOLE, Owner, View
 from memoranda.model.values import Value
-from memoranda.operations import Role, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
 
@@ -104,7 +104,7 @@ def finishing(engine: Engine, clock: Clock, on_erased: Callable[[], None]) -> Ha
 
 
 @spelled_out
-class PendingForgettings:
+class PendingForgettings(Part[W]):
     """The verbs of a book that end a forgetting which was hidden first."""
 
     _services: Services

@@ -22,7 +22,7 @@ from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.redactions import Telling, Traces
 from memoranda.model.values import new_id
-from memoranda.operations import No, Role, offer
+from memoranda.operations import No, Part, Role, W, offer
 from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.scripts import comparable_text
 
@@ -46,7 +46,7 @@ class Hidden:
 
 
 @spelled_out
-class Hiding:
+class Hiding(Part[W]):
     """The verb of a book that hides facts."""
 
     _services: Services

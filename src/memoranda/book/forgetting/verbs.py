@@ -37,7 +37,7 @@ from memoranda.model.query import Hit, Hits
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Traces
 from memoranda.model.values import Span
-from memoranda.operations import PROGRAMS, No, Role, offer
+from memoranda.operations import PROGRAMS, No, Part, Role, W, offer
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import Redactable, texts_of
 
@@ -63,13 +63,13 @@ class Extent(NamedTuple):
 
 
 @spelled_out
-class Forgetting:
+class Forgetting(Part[W]):
     """The verbs of a book that forget."""
 
     _services: Services
     _on_erased: Callable[[], None]
     backups: Backups
-    recall: Callable[..., Awaitable[Hits]]
+    _find: Callable[..., Awaitable[Hits]]
 
     @offer(Role.VIEWER, "POST /traces", command=No("memoranda forget --dry-run shows them"))
     async def find_traces(
@@ -233,7 +233,7 @@ class Forgetting:
             raise InvalidInput(
                 "about: it is empty; say what to look for, as in about='where I live'", field="about"
             )
-        hits = await self.recall(owner, about, limit=_CANDIDATES, types="memory", **who)
+        hits = await self._find(owner, about, limit=_CANDIDATES, types="memory", **who)
         scores = {hit.id: hit.score for hit in hits}
         by_words = [hit for hit in hits if hit.words]
         is_clear = by_words and by_words[0] is hits[0] and _is_clear(by_words, hits)

@@ -51,7 +51,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused
-from memoranda.operations import ITEMS, Role, no_offer, offer
+from memoranda.operations import ITEMS, Part, Role, W, no_offer, offer
 from memoranda.ports import Lists
 
 #: The most items that one call reads by name.
@@ -62,7 +62,7 @@ _ITEMS: Final = frozenset({RecordType.ITEM})
 
 
 @spelled_out
-class Items(RecordVerbs):
+class Items(RecordVerbs, Part[W]):
     """The items of a book: values of any JSON type, each under a name in a namespace. None is ever evicted."""
 
     def __init__(self, services: Services, recall: Callable[..., Awaitable[Hits]], lists: Lists) -> None:
@@ -173,7 +173,7 @@ class Items(RecordVerbs):
 
     @offer(Role.VIEWER, "GET /items/{name}", command=ITEMS)
     async def get(
-        self,
+        self: Items,
         owner: str | Owner,
         namespace: Sequence[str],
         name: str,
@@ -189,7 +189,7 @@ class Items(RecordVerbs):
 
     @offer(Role.VIEWER, "POST /items/get", command=ITEMS)
     async def get_many(
-        self, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
+        self: Items, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
     ) -> Sequence[Item | None]:
         """Return the items of several names, in their order; None for a name that the view sees no item of."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)

@@ -17,7 +17,7 @@ from memoranda.formation.who_forms import WhoForms
 from memoranda.model.beside.forming_results import FormingReport
 from memoranda.model.changes import MOST_JOBS, JobState
 from memoranda.model.records import Owner
-from memoranda.operations import Role, no_offer, offer
+from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.quiet_tasks import quiet_task
 from memoranda.worker import Worker
 
@@ -30,16 +30,16 @@ _log = logging.getLogger("memoranda.worker")
 
 
 @spelled_out
-class BackgroundWork:
+class BackgroundWork(Part[W]):
     """The verbs of a book over its background work."""
 
     _services: Services
     _who_forms: WhoForms
     embeddings: Embeddings
     #: Does due jobs of every tenant, as ``memoranda worker`` does.
-    worker: Worker
+    worker: Worker[W]
 
-    def _prepare(self, worker: Worker, who_forms: WhoForms) -> None:
+    def _prepare(self: BackgroundWork, worker: Worker, who_forms: WhoForms) -> None:
         """Set what this part of a book needs."""
         self.worker = worker
         self._who_forms = who_forms
@@ -49,12 +49,12 @@ class BackgroundWork:
         self._stop = asyncio.Event()
 
     @no_offer("memoranda serve and memoranda worker do jobs")
-    def start_worker(self) -> None:
+    def start_worker(self: BackgroundWork) -> None:
         """Start a worker in this process; it does background jobs until the book is closed."""
         start_working(self, self.worker)
 
     @offer(Role.ADMIN, "POST /v1/jobs/drain", command="jobs run")
-    async def drain(self, limit: int | None = None) -> int:
+    async def drain(self: BackgroundWork, limit: int | None = None) -> int:
         """Do the background jobs that are due, until none is left or ``limit`` are done; return how many were done.
 
         Jobs that this book's own worker has begun are waited for, and counted.

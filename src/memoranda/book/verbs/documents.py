@@ -45,7 +45,7 @@ from memoranda.model.records import (
     those_of,
 )
 from memoranda.model.values import new_id, refused
-from memoranda.operations import DEFINED, No, Role, offer
+from memoranda.operations import DEFINED, No, Part, Role, W, offer
 
 _NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
 
@@ -59,7 +59,7 @@ N = TypeVar("N", Agent, Schema, Key)
 
 
 @spelled_out
-class Profiles(RecordVerbs):
+class Profiles(RecordVerbs, Part[W]):
     """The profiles of users: one document for each user, schema and audience."""
 
     @offer(Role.VIEWER, "GET /profiles/{schema}", command="profile")
@@ -353,7 +353,7 @@ class Named(RecordVerbs, Generic[N]):
 
 
 @spelled_out
-class Agents(Named[Agent]):
+class Agents(Named[Agent], Part[W]):
     """The tenant's agents; an agent with malformed settings is refused."""
 
     @offer(Role.VIEWER, "GET /v1/agents/{name}", command=DEFINED, safe=_NAMED_AGENTS)

@@ -28,7 +28,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Episode, Outcome, Overflow
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import STRANGERS, Audience, Owner, Record, RecordType, slot_of
-from memoranda.operations import LISTS, PROGRAMS, No, Role, offer
+from memoranda.operations import LISTS, PROGRAMS, No, Part, Role, W, offer
 
 _MOST = 1000
 
@@ -50,7 +50,7 @@ class Recalling(Protocol):
 
 
 @spelled_out
-class Episodes(RecordVerbs):
+class Episodes(RecordVerbs, Part[W]):
     """The episodes (records of finished runs) of a book. Calling the object answers: did I already try this?"""
 
     def __init__(self, services: Services, recall: Recalling) -> None:

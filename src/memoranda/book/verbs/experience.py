@@ -19,13 +19,13 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
 from memoranda.model.values import new_id, refused
-from memoranda.operations import PROGRAMS, Role, offer
+from memoranda.operations import PROGRAMS, Part, Role, W, offer
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
 
 
-class Experience(RecordVerbs):
+class Experience(RecordVerbs, Part[W]):
     """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
 
     @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience", command=PROGRAMS)

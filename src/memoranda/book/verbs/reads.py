@@ -30,7 +30,7 @@ from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
 from memoranda.model.records import Owner, Record, RecordType
-from memoranda.operations import HISTORY, Role, offer
+from memoranda.operations import HISTORY, Part, Role, W, offer
 from memoranda.ports import Finder, Lists
 
 #: What forming makes.
@@ -39,7 +39,7 @@ _ITEMS = frozenset({RecordType.ITEM})
 
 
 @spelled_out
-class Reads:
+class Reads(Part[W]):
     """The verbs of a book that read its records."""
 
     _services: Services

@@ -43,11 +43,11 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner
 from memoranda.model.values import new_id, refused
-from memoranda.operations import CORRECTS, PROGRAMS, No, Role, offer
+from memoranda.operations import CORRECTS, PROGRAMS, No, Part, Role, W, offer
 
 
 @spelled_out
-class Statements:
+class Statements(Part[W]):
     """The verbs of a book over memories."""
 
     def __init__(self, services: Services) -> None:

@@ -37,14 +37,14 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
-from memoranda.operations import HISTORY, LISTS, PROGRAMS, No, Role, offer
+from memoranda.operations import HISTORY, LISTS, PROGRAMS, No, Part, Role, W, offer
 from memoranda.recall.context.turns import Window
 from memoranda.text.token_count import Count
 
 
 @spelled_out
 @dataclass(frozen=True, slots=True)
-class ThreadHandle:
+class ThreadHandle(Part[W]):
     """One thread, as one view sees it."""
 
     _services: Services
@@ -104,7 +104,7 @@ class ThreadHandle:
 
     @offer(Role.EDITOR, "POST /threads/{thread}/feedback", command=PROGRAMS)
     async def feedback(
-        self,
+        self: ThreadHandle,
         text: str = "",
         *,
         rating: int | None = None,
@@ -230,7 +230,7 @@ class ThreadHandle:
         return await window(self._services, self.owner, self._view, self.id, asked)
 
     @offer(Role.EDITOR, "POST /threads/{thread}/summary", command=PROGRAMS)
-    async def summarise(self) -> TaskSummary:
+    async def summarise(self: ThreadHandle) -> TaskSummary:
         """Return a summary of the whole thread by the forming model: one paragraph, the main points, and the takeaways.
 
         It is stored with the thread: without a new message since, no model is asked again. Raise ``Conflict`` where the book
@@ -311,7 +311,9 @@ class ThreadHandle:
         return await self._services.embeddings.reached(receipt, waiting)
 
     @offer(Role.EDITOR, "POST /threads/{thread}/form", command="form")
-    async def form(self, *, schemas: Requested | None = None, wait: bool = True) -> FormingReport:
+    async def form(
+        self: ThreadHandle, *, schemas: Requested | None = None, wait: bool = True
+    ) -> FormingReport:
         """Form the thread now (turn what is new into memories); return what was made and what was left out.
 
         It waits for no silence, provider or budget, and where another worker has the thread, for that worker. Where it cannot
@@ -323,7 +325,7 @@ class ThreadHandle:
 
     @offer(Role.EDITOR, "PUT /threads/{thread}/schedule", command=PROGRAMS)
     async def schedule(
-        self, *, after: float | timedelta | None = None, schemas: Requested | None = None
+        self: ThreadHandle, *, after: float | timedelta | None = None, schemas: Requested | None = None
     ) -> bool:
         """Form the thread's new messages after a pause of so many seconds; it replaces what was scheduled before.
 
@@ -337,13 +339,13 @@ class ThreadHandle:
         return bool(jobs)
 
     @offer(Role.VIEWER, "GET /threads/{thread}/schedule", command=PROGRAMS)
-    async def scheduled(self) -> Scheduled | None:
+    async def scheduled(self: ThreadHandle) -> Scheduled | None:
         """Return when the thread will be formed, or why it is not; None if nothing waits."""
         await self.get()
         return scheduled(await self._services.engine.job_of(self.owner, FORM, str(self.id)))
 
     @offer(Role.EDITOR, "DELETE /threads/{thread}/schedule", command=PROGRAMS)
-    async def unschedule(self) -> bool:
+    async def unschedule(self: ThreadHandle) -> bool:
         """Cancel the waiting forming of the thread; its messages wait for the next one. False if none waits.
 
         A run that has begun goes on to its end.
@@ -352,7 +354,7 @@ class ThreadHandle:
         return await self._services.engine.cancel(self.owner, FORM, str(self.id))
 
     @offer(Role.VIEWER, "GET /threads/{thread}/formed", command=No("memoranda form tells what was formed"))
-    async def formed(self, *, limit: int = 20) -> FormedThread:
+    async def formed(self: ThreadHandle, *, limit: int = 20) -> FormedThread:
         """Return the newest formed parts of the thread, oldest first, each with what was written and what was left out.
 
         Its ``state`` says if something waits to be formed, and ``because`` why.
@@ -360,7 +362,7 @@ class ThreadHandle:
         return await how_far(self._services, self._view, await self.get(), as_limit(limit))
 
     @offer(Role.EDITOR, "POST /threads/{thread}/form-again", command="form")
-    async def form_again(self, *, schemas: Requested | None = None) -> None:
+    async def form_again(self: ThreadHandle, *, schemas: Requested | None = None) -> None:
         """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.
 
         ``schemas`` are the only ones to be filled, as ``schedule`` takes them. Refused with ``Conflict`` where formation

@@ -16,10 +16,10 @@ from memoranda.model.ledger import Scrubbed
 from memoranda.model.query import BookFacts, Findings
 from memoranda.model.records import Owner
 from memoranda.model.values import refused
-from memoranda.operations import No, Role, offer
+from memoranda.operations import No, Part, Role, W, offer
 
 
-class Upkeep:
+class Upkeep(Part[W]):
     """The verbs of a book that keep it in order and count what it has."""
 
     def __init__(self, services: Services) -> None:
