@@ -95,20 +95,6 @@ class Keeping(Protocol):
         ...
 
 
-class No(str):
-    """In place of a command: the reason why there is none."""
-
-    __slots__ = ()
-
-
-PROGRAMS = No("programs do it while they talk with a person")
-ITEMS = No("items belong to programs: their values are theirs to read")
-DEFINED = No("a program defines it beside its code; agents and schemas are part of an export")
-LISTS = No("memoranda list shows them: --types, --agent")
-CORRECTS = No("memoranda update corrects a memory")
-HISTORY = No("memoranda history shows operations")
-
-
 @dataclass(frozen=True)
 class Operation:
     """One operation that a caller from outside may ask for; its arguments and its words are those of its function."""
@@ -120,14 +106,21 @@ class Operation:
     path: str
     #: Why a credential that is no admin's may ask for it without an owner; empty: such a credential is refused.
     safe: str = ""
-    #: The command that calls it, or why there is none.
-    command: str | No = ""
+    #: The command that calls it and shows the answer to a person; ``memoranda call`` calls every operation.
+    command: str = ""
+    #: True if it erases or revokes: a terminal is asked before, and elsewhere ``--yes`` is needed.
+    final: bool = False
     #: The arguments that list many at once: with ``each=true`` every one is its own operation.
     batch: tuple[str, ...] = ()
     #: Its name in the OpenAPI document where that is not made of its own words, and the example of a body there.
     title: str = ""
     example: Mapping[str, Any] | None = None
     function: Callable[..., Any] = print
+
+    @cached_property
+    def summary(self) -> str:
+        """The first line of its documentation."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
 
     @cached_property
     def reads(self) -> bool:
@@ -149,7 +142,8 @@ def offer(
     role: Role,
     route: str,
     *,
-    command: str | No,
+    command: str = "",
+    final: bool = False,
     safe: str = "",
     batch: tuple[str, ...] = (),
     title: str = "",
@@ -157,20 +151,20 @@ def offer(
 ) -> Offering:
     """Declare a function as an operation for callers from outside; ``route`` is ``METHOD /path``, below an owner or below ``/v1``.
 
-    Role, route and command have no default, so neither a right nor an address is given by omission.
+    Role and route have no default, so neither a right nor an address is given by omission.
     """
     method, _, path = route.partition(" ")
     path = path if path.startswith("/v1/") else _OWNER + path
 
     def declare(function: Any) -> Any:
-        made = Operation("", role, method, path, safe, command, batch, title, example, function)
+        made = Operation("", role, method, path, safe, command, final, batch, title, example, function)
         function.declared = made
         return function
 
     return cast(Offering, declare)
 
 
-def offer_lines(role: Role, route: str, *, command: str | No, title: str = "") -> Callable[[F], F]:
+def offer_lines(role: Role, route: str, *, command: str, title: str = "") -> Callable[[F], F]:
     """Declare a function that yields lines as an operation for callers from outside."""
     return cast(Callable[[F], F], offer(role, route, command=command, title=title))
 

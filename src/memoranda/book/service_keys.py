@@ -23,7 +23,7 @@ from memoranda.model.profiles import Key
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, those_of
 from memoranda.model.values import new_id, refused
-from memoranda.operations import No, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Engine
 
 #: Every secret begins so: people and scanners of secrets know it by that.
@@ -65,7 +65,7 @@ async def every_key(engine: Engine, tenant: Owner) -> list[Key]:
 class Keys(Named[Key], Part[W]):
     """Keys that open a service; the book stores only their digests."""
 
-    @offer(Role.ADMIN, "GET /v1/keys/{name}", command=No("memoranda keys list shows them"))
+    @offer(Role.ADMIN, "GET /v1/keys/{name}")
     async def get(self, name: str) -> Key | None:
         """Return the record of that name, or None."""
         return await self._get(name)
@@ -154,7 +154,7 @@ class Keys(Named[Key], Part[W]):
         receipt = await self._store(changes, request, operation, expect)
         return NewKey(key.changed(recorded_at=receipt.at), secret, receipt)
 
-    @offer(Role.ADMIN, "POST /v1/keys/{id}/revoke", command="keys revoke")
+    @offer(Role.ADMIN, "POST /v1/keys/{id}/revoke", final=True, command="keys revoke")
     async def revoke(self, id: UUID | str, *, operation: str | None = None) -> Receipt:
         """Revoke a key, by its id, or all of a name: it opens the service no more."""
         if not names_a_record(id):
@@ -176,22 +176,14 @@ class Keys(Named[Key], Part[W]):
         keys = await every_key(self._services.engine, self._tenant)
         return await self._services.engine.key_uses([key.id for key in keys])
 
-    @offer(
-        Role.ADMIN,
-        "PUT /v1/keys/{name}",
-        command=No("its digest comes from a program that makes secrets itself"),
-    )
+    @offer(Role.ADMIN, "PUT /v1/keys/{name}")
     async def put(
         self, name: str, *, operation: str | None = None, **fields: Unpack[StoredKeyFields]
     ) -> Receipt:
         """Store a key whose digest the caller made; a name that is in use is refused."""
         return await self._put(name, dict(fields), operation)
 
-    @offer(
-        Role.ADMIN,
-        "POST /v1/keys/{name}/issue",
-        command=No("its secret comes from a program that makes secrets itself"),
-    )
+    @offer(Role.ADMIN, "POST /v1/keys/{name}/issue")
     async def issue(
         self: Keys, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
     ) -> Receipt:

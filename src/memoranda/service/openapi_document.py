@@ -70,7 +70,6 @@ def _operation(
     shape: Shape, model: dict[str, Any], definitions: dict[str, Any], result: dict[str, Any]
 ) -> dict[str, Any]:
     verb = shape.verb
-    about = (verb.function.__doc__ or "").strip().splitlines()
     fields: dict[str, Any] = model.get("properties", {})
     in_path = [
         _parameter(wire_name(name), "path", {"type": "string", "minLength": 1}) for name in verb.in_path
@@ -79,7 +78,7 @@ def _operation(
     required = [name for name in model.get("required", ()) if name in rest]
     made: dict[str, Any] = {
         "operationId": operation_id(verb),
-        "summary": about[0].rstrip(".") if about else verb.name,
+        "summary": verb.summary.rstrip("."),
         "tags": [verb.name.partition(".")[0] if "." in verb.name else "book"],
         "parameters": [*in_path, *_beside(shape)],
         "responses": _responses(verb, result),

@@ -87,7 +87,7 @@ class BulkForgetting(Part[W]):
     backups: Backups
     _on_erased: Callable[[], None]
 
-    @offer(Role.EDITOR, "POST /forget-all", command="forget-all")
+    @offer(Role.EDITOR, "POST /forget-all", final=True, command="forget-all")
     async def forget_all(
         self,
         owner: str | Owner,

@@ -30,7 +30,7 @@ class Jobs(Part[W]):
         if not await self._engine.replay(as_id(id), (self._engine.clock or utc_now)()):
             raise NotFound(f"there is no dead or waiting job {id}; see: memoranda jobs list")
 
-    @offer(Role.ADMIN, "DELETE /v1/jobs/{id}", command="jobs drop")
+    @offer(Role.ADMIN, "DELETE /v1/jobs/{id}", final=True, command="jobs drop")
     async def drop(self, id: UUID | str) -> None:
         """Delete a dead job; its work will not be done."""
         if not await self._engine.drop(as_id(id)):

@@ -111,7 +111,7 @@ class PendingForgettings(Part[W]):
     _on_erased: Callable[[], None]
     backups: Backups
 
-    @offer(Role.EDITOR, "POST /finish-forgetting", command="forget")
+    @offer(Role.EDITOR, "POST /finish-forgetting", final=True, command="forget")
     async def finish_forgetting(
         self, owner: str | Owner, receipt: Receipt | int, *, backups: bool = False, **who: Unpack[Who]
     ) -> ErasureReceipt:

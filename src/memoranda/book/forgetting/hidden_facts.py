@@ -22,7 +22,7 @@ from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.redactions import Telling, Traces
 from memoranda.model.values import new_id
-from memoranda.operations import No, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.scripts import comparable_text
 
@@ -54,14 +54,7 @@ class Hiding(Part[W]):
     _follow_hidden: Callable[[Owner, Receipt, str], Awaitable[Receipt]]
     _planned: Callable[..., Awaitable[tuple[Traces, Target]]]
 
-    @offer(
-        Role.EDITOR,
-        "POST /hide",
-        command=No(
-            "memoranda forget erases at once; hiding is for the time in which a person may change their mind"
-        ),
-        title="hide_facts",
-    )
+    @offer(Role.EDITOR, "POST /hide", title="hide_facts")
     async def hide(
         self,
         owner: str | Owner,

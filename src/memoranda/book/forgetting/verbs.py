@@ -37,7 +37,7 @@ from memoranda.model.query import Hit, Hits
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Traces
 from memoranda.model.values import Span
-from memoranda.operations import PROGRAMS, No, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import Redactable, texts_of
 
@@ -71,7 +71,7 @@ class Forgetting(Part[W]):
     backups: Backups
     _find: Callable[..., Awaitable[Hits]]
 
-    @offer(Role.VIEWER, "POST /traces", command=No("memoranda forget --dry-run shows them"))
+    @offer(Role.VIEWER, "POST /traces")
     async def find_traces(
         self,
         owner: str | Owner,
@@ -112,7 +112,13 @@ class Forgetting(Part[W]):
         found, _ = await self._planned(party, view, named, extent, strict=False)
         return found if scored is None else replace(found, scores=scored[1])
 
-    @offer(Role.EDITOR, "POST /forget", command="forget", example={"about": "where I live", "dry_run": True})
+    @offer(
+        Role.EDITOR,
+        "POST /forget",
+        final=True,
+        command="forget",
+        example={"about": "where I live", "dry_run": True},
+    )
     async def forget(
         self,
         owner: str | Owner,
@@ -180,7 +186,7 @@ class Forgetting(Part[W]):
                 if not tries:
                     raise
 
-    @offer(Role.EDITOR, "POST /messages/{message}/redact", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /messages/{message}/redact", final=True)
     async def redact(
         self,
         owner: str | Owner,

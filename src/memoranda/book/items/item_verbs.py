@@ -51,7 +51,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused
-from memoranda.operations import ITEMS, Part, Role, W, no_offer, offer
+from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Lists
 
 #: The most items that one call reads by name.
@@ -70,12 +70,7 @@ class Items(RecordVerbs, Part[W]):
         self._recall = recall
         self._lists = lists
 
-    @offer(
-        Role.EDITOR,
-        "PUT /items/{name}",
-        command=ITEMS,
-        example={"namespace": ["notes"], "value": {"text": "buy tea"}},
-    )
+    @offer(Role.EDITOR, "PUT /items/{name}", example={"namespace": ["notes"], "value": {"text": "buy tea"}})
     async def put(
         self,
         owner: str | Owner,
@@ -105,7 +100,7 @@ class Items(RecordVerbs, Part[W]):
         request = ["put item", *spelled(draft), str(audience), None if trust is None else str(trust), expect]
         return await self._write(party, view, change, request, operation)
 
-    @offer(Role.EDITOR, "POST /items", command=ITEMS, batch=("puts", "deletes"))
+    @offer(Role.EDITOR, "POST /items", batch=("puts", "deletes"))
     async def write(
         self,
         owner: str | Owner,
@@ -141,7 +136,7 @@ class Items(RecordVerbs, Part[W]):
         request = ["write items", written, gone, str(audience), said]
         return await self._services.write(party, view, changes, request, operation, expect)
 
-    @offer(Role.EDITOR, "DELETE /items/{name}", command=ITEMS)
+    @offer(Role.EDITOR, "DELETE /items/{name}")
     async def delete(
         self,
         owner: str | Owner,
@@ -171,7 +166,7 @@ class Items(RecordVerbs, Part[W]):
         change = DeleteItem(found.id, None if expect is None else as_count(expect, "expect"))
         return await self._write(party, view, change, request, operation)
 
-    @offer(Role.VIEWER, "GET /items/{name}", command=ITEMS)
+    @offer(Role.VIEWER, "GET /items/{name}")
     async def get(
         self: Items,
         owner: str | Owner,
@@ -187,7 +182,7 @@ class Items(RecordVerbs, Part[W]):
         """
         return (await self.get_many(owner, [(namespace, name)], renew=renew, **who))[0]
 
-    @offer(Role.VIEWER, "POST /items/get", command=ITEMS)
+    @offer(Role.VIEWER, "POST /items/get")
     async def get_many(
         self: Items, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
     ) -> Sequence[Item | None]:
@@ -198,7 +193,7 @@ class Items(RecordVerbs, Part[W]):
             await self.renew(party, [one for one in found if one is not None], view)
         return found
 
-    @offer(Role.VIEWER, "GET /items", command=ITEMS)
+    @offer(Role.VIEWER, "GET /items")
     async def list(
         self,
         owner: str | Owner,
@@ -215,7 +210,7 @@ class Items(RecordVerbs, Part[W]):
         found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
         return those_of(Item, found)
 
-    @offer(Role.VIEWER, "POST /items/search", command=ITEMS)
+    @offer(Role.VIEWER, "POST /items/search")
     async def search(
         self,
         owner: str | Owner,
@@ -234,7 +229,7 @@ class Items(RecordVerbs, Part[W]):
             owner, question, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
         )
 
-    @offer(Role.VIEWER, "GET /item-count", command=ITEMS)
+    @offer(Role.VIEWER, "GET /item-count")
     async def count(
         self,
         owner: str | Owner,
@@ -247,7 +242,7 @@ class Items(RecordVerbs, Part[W]):
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         return await self._lists.count(party, view, _below(namespace, only))
 
-    @offer(Role.VIEWER, "GET /namespaces", command=ITEMS)
+    @offer(Role.VIEWER, "GET /namespaces")
     async def namespaces(
         self,
         owner: str | Owner,

@@ -45,7 +45,7 @@ from memoranda.model.records import (
     those_of,
 )
 from memoranda.model.values import new_id, refused
-from memoranda.operations import DEFINED, No, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 
 _NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
 
@@ -101,11 +101,7 @@ class Profiles(RecordVerbs, Part[W]):
             await log_narrow_view(self._services.engine, party, view, of_profiles, "profile")
         return [document for document in found if document.schema_name == schema]
 
-    @offer(
-        Role.VIEWER,
-        "GET /profiles/{schema}/report",
-        command=No("memoranda why shows the grounds of a record"),
-    )
+    @offer(Role.VIEWER, "GET /profiles/{schema}/report")
     async def report(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
@@ -142,7 +138,7 @@ class Profiles(RecordVerbs, Part[W]):
         request = ["profile", schema, fields, list(leaving), str(audience)]
         return await self._apply(await self._held(edit, view), leaving, view, request, operation)
 
-    @offer(Role.EDITOR, "PUT /profiles/{schema}", command=No("memoranda profile sets and removes fields"))
+    @offer(Role.EDITOR, "PUT /profiles/{schema}")
     async def put(
         self,
         owner: str | Owner,
@@ -172,7 +168,7 @@ class Profiles(RecordVerbs, Part[W]):
         request = ["put profile", schema, fields, str(audience)]
         return await self._apply(held, leaving, view, request, operation)
 
-    @offer(Role.ADMIN, "POST /v1/profiles/bring-over", command=DEFINED)
+    @offer(Role.ADMIN, "POST /v1/profiles/bring-over")
     async def bring_over(self, owner: str | Owner | None = None) -> dict[str, int]:
         """Move bound fields that an earlier version stored in documents, of one or all owners, to memories; return counts.
 
@@ -356,7 +352,7 @@ class Named(RecordVerbs, Generic[N]):
 class Agents(Named[Agent], Part[W]):
     """The tenant's agents; an agent with malformed settings is refused."""
 
-    @offer(Role.VIEWER, "GET /v1/agents/{name}", command=DEFINED, safe=_NAMED_AGENTS)
+    @offer(Role.VIEWER, "GET /v1/agents/{name}", safe=_NAMED_AGENTS)
     async def get(self, name: str) -> Agent | None:
         """Return the record of that name, or None."""
         return await self._get(name)
@@ -366,7 +362,7 @@ class Agents(Named[Agent], Part[W]):
         """Return all records, in the order in which they were created."""
         return await self._list(limit)
 
-    @offer(Role.ADMIN, "PUT /v1/agents/{name}", command=DEFINED)
+    @offer(Role.ADMIN, "PUT /v1/agents/{name}")
     async def put(
         self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[AgentFields]
     ) -> Receipt:
@@ -384,7 +380,7 @@ class Agents(Named[Agent], Part[W]):
         self._services.forming.of_agents.changed(name)
         return receipt
 
-    @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", command=DEFINED, safe=_NAMED_AGENTS)
+    @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS)
     async def limits(self, name: str) -> Limits:
         """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
         return await self._services.forming.of_agents.limits(as_text(name, "name"))

@@ -19,7 +19,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
 from memoranda.model.values import new_id, refused
-from memoranda.operations import PROGRAMS, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
@@ -28,7 +28,7 @@ _AT_A_TIME = 1000
 class Experience(RecordVerbs, Part[W]):
     """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
 
-    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience")
     async def add(
         self,
         agent: str,
@@ -57,7 +57,7 @@ class Experience(RecordVerbs, Part[W]):
         request = ["experience", field, line, _told(evidence)]
         return await self._write(party, WHOLE, AddExperience(made), request, operation)
 
-    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience/{line}/evidence", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience/{line}/evidence")
     async def add_evidence(
         self,
         agent: str,

@@ -30,7 +30,7 @@ from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
 from memoranda.model.records import Owner, Record, RecordType
-from memoranda.operations import HISTORY, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Finder, Lists
 
 #: What forming makes.
@@ -153,7 +153,7 @@ class Reads(Part[W]):
             self._party(owner), as_count(after, "after"), as_limit(limit)
         )
 
-    @offer(Role.VIEWER, "GET /operations/{operation}", command=HISTORY, title="get_operation")
+    @offer(Role.VIEWER, "GET /operations/{operation}", title="get_operation")
     async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
         """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or not by this agent."""
         party, view = self._party(owner), as_view(who)

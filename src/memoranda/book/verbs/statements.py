@@ -43,7 +43,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner
 from memoranda.model.values import new_id, refused
-from memoranda.operations import CORRECTS, PROGRAMS, No, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 
 
 @spelled_out
@@ -83,7 +83,7 @@ class Statements(Part[W]):
             self._owner(owner), who, statements, audience, run, operation, expect, wait_for
         )
 
-    @offer(Role.EDITOR, "POST /memories/batch", command=PROGRAMS, batch=("statements",))
+    @offer(Role.EDITOR, "POST /memories/batch", batch=("statements",))
     async def remember_all(
         self,
         owner: str | Owner,
@@ -153,7 +153,7 @@ class Statements(Part[W]):
         )
         return await self._services.stored(writing, [statement], who, waiting)
 
-    @offer(Role.EDITOR, "POST /memories/{loser}/supersede", command=CORRECTS)
+    @offer(Role.EDITOR, "POST /memories/{loser}/supersede")
     async def supersede(
         self,
         owner: str | Owner,
@@ -169,11 +169,7 @@ class Statements(Part[W]):
         )
         return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
 
-    @offer(
-        Role.EDITOR,
-        "POST /memories/{id}/confirm",
-        command=No("memoranda update corrects a memory; a program confirms what the person said again"),
-    )
+    @offer(Role.EDITOR, "POST /memories/{id}/confirm")
     async def confirm(
         self,
         owner: str | Owner,
@@ -191,7 +187,7 @@ class Statements(Part[W]):
             owner, change, ["confirm", str(id), list(map(str, grounds))], operation, who
         )
 
-    @offer(Role.EDITOR, "PATCH /memories/{id}", command=CORRECTS)
+    @offer(Role.EDITOR, "PATCH /memories/{id}")
     async def amend(
         self,
         owner: str | Owner,
@@ -210,11 +206,7 @@ class Statements(Part[W]):
             owner, Amend(await self._id(owner, who, id), changed), ["amend", str(id), changed], operation, who
         )
 
-    @offer(
-        Role.EDITOR,
-        "POST /memories/{id}/share",
-        command=No("the program that wrote a memory decides who else reads it"),
-    )
+    @offer(Role.EDITOR, "POST /memories/{id}/share")
     async def share(
         self,
         owner: str | Owner,
@@ -284,7 +276,7 @@ class Statements(Part[W]):
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
         return await self._retracting.undone(self._owner(owner), receipt, named)
 
-    @offer(Role.EDITOR, "POST /memories/used", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /memories/used")
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count."""
         party, view = self._owner(owner), as_view(who)

@@ -37,7 +37,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
-from memoranda.operations import HISTORY, LISTS, PROGRAMS, No, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 from memoranda.recall.context.turns import Window
 from memoranda.text.token_count import Count
 
@@ -102,7 +102,7 @@ class ThreadHandle(Part[W]):
         )
         return await self._services.embeddings.reached(receipt, waiting)
 
-    @offer(Role.EDITOR, "POST /threads/{thread}/feedback", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /threads/{thread}/feedback")
     async def feedback(
         self: ThreadHandle,
         text: str = "",
@@ -132,7 +132,7 @@ class ThreadHandle(Part[W]):
         }
         return await self.append(message, operation=operation, wait_for=wait_for)
 
-    @offer(Role.EDITOR, "POST /threads/{thread}/memories", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /threads/{thread}/memories")
     async def remember(
         self,
         content: str,
@@ -150,18 +150,18 @@ class ThreadHandle(Part[W]):
             self.owner, self._view, statements, audience, run, operation, expect, wait_for
         )
 
-    @offer(Role.VIEWER, "GET /threads/{thread}", command=No("memoranda get shows any record"))
+    @offer(Role.VIEWER, "GET /threads/{thread}")
     async def get(self) -> Thread:
         """Return the current version of the thread."""
         return await _seen(self._services, self.owner, self.id, self._view)
 
-    @offer(Role.VIEWER, "GET /threads/{thread}/operations/{operation}", command=HISTORY)
+    @offer(Role.VIEWER, "GET /threads/{thread}/operations/{operation}")
     async def operation(self, operation: str) -> Receipt | None:
         """Return the receipt of an operation id that was used with this handle's view; None if it was never applied."""
         by, name = as_actor(self._view), as_text(operation, "operation")
         return await self._services.engine.find_operation(self.owner, name, by)
 
-    @offer(Role.VIEWER, "GET /threads/{thread}/messages", command=LISTS)
+    @offer(Role.VIEWER, "GET /threads/{thread}/messages")
     async def messages(
         self, *, first: int = 1, last: int | None = None, cursor: str | None = None, limit: int = 100
     ) -> Page:
@@ -183,16 +183,14 @@ class ThreadHandle(Part[W]):
         found = [message for message in those_of(Message, page.records) if message.seq <= ends]
         return Page(tuple(found), page.cursor if found and found[-1].seq < ends else None)
 
-    @offer(Role.VIEWER, "GET /threads/{thread}/newest", command=LISTS)
+    @offer(Role.VIEWER, "GET /threads/{thread}/newest")
     async def newest(self, limit: int = 20) -> list[Message]:
         """Return the thread's newest messages, oldest first."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id, newest_first=True)
         page = await self._services.engine.scan(self.owner, self._view, only, None, as_limit(limit))
         return [record for record in reversed(page.records) if isinstance(record, Message)]
 
-    @offer(
-        Role.VIEWER, "GET /threads/{thread}/window", command=No("memoranda context makes what an agent reads")
-    )
+    @offer(Role.VIEWER, "GET /threads/{thread}/window")
     async def window(
         self,
         budget: int = 2000,
@@ -229,7 +227,7 @@ class ThreadHandle(Part[W]):
         )
         return await window(self._services, self.owner, self._view, self.id, asked)
 
-    @offer(Role.EDITOR, "POST /threads/{thread}/summary", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /threads/{thread}/summary")
     async def summarise(self: ThreadHandle) -> TaskSummary:
         """Return a summary of the whole thread by the forming model: one paragraph, the main points, and the takeaways.
 
@@ -239,7 +237,7 @@ class ThreadHandle(Part[W]):
         await self.get()
         return await self._services.summarise(self.owner, self.id)
 
-    @offer(Role.EDITOR, "PATCH /threads/{thread}", command=PROGRAMS)
+    @offer(Role.EDITOR, "PATCH /threads/{thread}")
     async def set(
         self,
         *,
@@ -272,7 +270,7 @@ class ThreadHandle(Part[W]):
             else (),
         )
 
-    @offer(Role.EDITOR, "POST /threads/{thread}/close", command=PROGRAMS)
+    @offer(Role.EDITOR, "POST /threads/{thread}/close")
     async def close(
         self,
         status: str = "completed",
@@ -323,7 +321,7 @@ class ThreadHandle(Part[W]):
         waits, thread = as_flag(wait, "wait"), await self.get()
         return await form(self._services, self._view, [thread], schemas=schemas, wait=waits)
 
-    @offer(Role.EDITOR, "PUT /threads/{thread}/schedule", command=PROGRAMS)
+    @offer(Role.EDITOR, "PUT /threads/{thread}/schedule")
     async def schedule(
         self: ThreadHandle, *, after: float | timedelta | None = None, schemas: Requested | None = None
     ) -> bool:
@@ -338,13 +336,13 @@ class ThreadHandle(Part[W]):
         await self._due(jobs)
         return bool(jobs)
 
-    @offer(Role.VIEWER, "GET /threads/{thread}/schedule", command=PROGRAMS)
+    @offer(Role.VIEWER, "GET /threads/{thread}/schedule")
     async def scheduled(self: ThreadHandle) -> Scheduled | None:
         """Return when the thread will be formed, or why it is not; None if nothing waits."""
         await self.get()
         return scheduled(await self._services.engine.job_of(self.owner, FORM, str(self.id)))
 
-    @offer(Role.EDITOR, "DELETE /threads/{thread}/schedule", command=PROGRAMS)
+    @offer(Role.EDITOR, "DELETE /threads/{thread}/schedule")
     async def unschedule(self: ThreadHandle) -> bool:
         """Cancel the waiting forming of the thread; its messages wait for the next one. False if none waits.
 
@@ -353,7 +351,7 @@ class ThreadHandle(Part[W]):
         await self.get()
         return await self._services.engine.cancel(self.owner, FORM, str(self.id))
 
-    @offer(Role.VIEWER, "GET /threads/{thread}/formed", command=No("memoranda form tells what was formed"))
+    @offer(Role.VIEWER, "GET /threads/{thread}/formed")
     async def formed(self: ThreadHandle, *, limit: int = 20) -> FormedThread:
         """Return the newest formed parts of the thread, oldest first, each with what was written and what was left out.
 

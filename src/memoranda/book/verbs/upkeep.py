@@ -16,7 +16,7 @@ from memoranda.model.ledger import Scrubbed
 from memoranda.model.query import BookFacts, Findings
 from memoranda.model.records import Owner
 from memoranda.model.values import refused
-from memoranda.operations import No, Part, Role, W, offer
+from memoranda.operations import Part, Role, W, offer
 
 
 class Upkeep(Part[W]):
@@ -25,11 +25,7 @@ class Upkeep(Part[W]):
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @offer(
-        Role.ADMIN,
-        "POST /v1/embed",
-        command=No("memoranda reembed makes all vectors, and a worker those of new records"),
-    )
+    @offer(Role.ADMIN, "POST /v1/embed")
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""
         return await self._services.embeddings.catch_up(progress)
