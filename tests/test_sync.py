@@ -175,7 +175,7 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     book.profile.patch("ana", {"city": "Porto"})
     assert book.profile.get("ana") == {"city": "Porto"} and len(book.profile.documents("ana")) == 1
     book.agents.put("helper")
-    book.keys.issue("door", "secret")
+    book.keys.put("door", digest="0" * 64)
     assert [agent.name for agent in book.agents.list()] == ["helper"]
     assert book.agents.get("helper") is not None and book.schemas.get("none") is None
     line = book.experience.add("helper", "heuristics", "be brief").id

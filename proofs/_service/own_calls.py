@@ -135,7 +135,6 @@ _ARGUMENTS: dict[str, _Make] = {
     "jobs.drop": lambda ids, memory, rng: {"id": str(uuid4())},
     "keys.get": lambda ids, memory, rng: {"name": "editor"},
     "keys.put": lambda ids, memory, rng: {"name": _text(rng), "role": "viewer", "digest": uuid4().hex * 2},
-    "keys.issue": lambda ids, memory, rng: {"name": _text(rng), "secret": uuid4().hex, "role": "viewer"},
     "keys.create": lambda ids, memory, rng: {"name": _text(rng), "role": "viewer"},
     "keys.rotate": lambda ids, memory, rng: {"name": "twin"},
     "keys.revoke": lambda ids, memory, rng: {"id": "twin"},

@@ -13,7 +13,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, names_a_record
-from memoranda.book.verb_fields import KeyFields, StoredKeyFields, spelled_out
+from memoranda.book.verb_fields import KeyFields, spelled_out
 from memoranda.book.verbs.documents import Named
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.first_use import dataclass
@@ -177,19 +177,9 @@ class Keys(Named[Key], Part[W]):
         return await self._services.engine.key_uses([key.id for key in keys])
 
     @offer(Role.ADMIN, "PUT /v1/keys/{name}")
-    async def put(
-        self, name: str, *, operation: str | None = None, **fields: Unpack[StoredKeyFields]
-    ) -> Receipt:
+    async def put(self, name: str, *, operation: str | None = None, **fields: Unpack[KeyFields]) -> Receipt:
         """Store a key whose digest the caller made; a name that is in use is refused."""
         return await self._put(name, dict(fields), operation)
-
-    @offer(Role.ADMIN, "POST /v1/keys/{name}/issue")
-    async def issue(
-        self: Keys, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
-    ) -> Receipt:
-        """Store the digest of a secret that the caller made."""
-        as_text(secret, "secret")
-        return await self.put(name, digest=digest_of(secret), operation=operation, **fields)
 
     def _drawn(self, name: str, fields: dict[str, Any]) -> tuple[Key, str]:
         """Return a key with these fields and a new secret."""

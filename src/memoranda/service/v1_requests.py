@@ -28,7 +28,7 @@ from memoranda.wire.verb_shapes import Shape, shape_of
 #: Arguments that are what another verb returned: what was shown before it is done.
 _SHOWN = {"plan": ("find_traces", "forget"), "since": ("hide",)}
 #: Verbs that give somebody a secret. Until a book has a key, whoever reached the service could lock everybody else out.
-_MAKE_KEYS = frozenset({"keys.create", "keys.put", "keys.issue", "keys.rotate"})
+_MAKE_KEYS = frozenset({"keys.create", "keys.put", "keys.rotate"})
 #: Query parameters of requests whose arguments stand in the body.
 _BESIDE = frozenset({"owner_kind", "each"})
 #: A version in If-Match; a proxy that compresses answers marks tags as weak, and versions are exact all the same.
