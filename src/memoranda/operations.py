@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
 from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
 
@@ -95,6 +95,36 @@ class Keeping(Protocol):
         ...
 
 
+class Names(Enum):
+    """Whom an argument names: the guard checks that a credential may name them."""
+
+    OWNER = "owner"
+    AGENT = "agent"
+    NOBODY = "nobody"
+
+
+#: Arguments whose meaning is the same in every operation. ``groups``, ``audience``, ``view`` and messages are checked by the
+#: guard under these names; evidence, keys and settings name people, too, and are an administrator's or an agent's own.
+_KNOWN = frozenset(
+    "about after agents appends applies_when approved at_least audience backups before body budget by cardinality "
+    "content conversation count cursor data deletes description digest dry_run earlier end ended_at episode "
+    "erase_after_hours everything evidence expect expect_last expires_at explain external_id feedback field fields first "
+    "goal grace_seconds groups happened id ids index instructions keep keep_first key kind kinds last like limit line "
+    "lines loser mark_used masked max_depth max_gap message metrics mode model name names namespace native new "
+    "newest_first observed_at offset only opens operation outcome owners parameters path person pinned pinned_first plan "
+    "position prefix progress puts query question rating reason receipt renew replace_all result retired revoked_at role "
+    "role_or_messages roles run schema schemas set settings since source sources speaker start started_at state "
+    "statements status subject suffix summary supersedes system_prompt tags take text thread time_zone title token_count "
+    "tool_call_id tool_calls trigger trust ttl types unset until update_mode valid_from valid_from_granularity valid_to "
+    "valid_to_granularity value vector view wait wait_for what who whole winner with_dependents".split()
+)
+_NAMING: Mapping[str, Names] = {
+    **dict.fromkeys(_KNOWN, Names.NOBODY),
+    "owner": Names.OWNER,
+    "agent": Names.AGENT,
+}
+
+
 @dataclass(frozen=True)
 class Operation:
     """One operation that a caller from outside may ask for; its arguments and its words are those of its function."""
@@ -116,6 +146,24 @@ class Operation:
     title: str = ""
     example: Mapping[str, Any] | None = None
     function: Callable[..., Any] = print
+    #: Whom its arguments name, where that is not what their names say everywhere.
+    names: Mapping[str, Names] = field(default_factory=dict)
+    #: What of a person it gives or stops, which only they or an administrator may ask for.
+    of_the_person: str = ""
+
+    def naming(self, argument: str) -> Names | None:
+        """Return whom an argument names; None if nobody has said."""
+        return self.names.get(argument) or _NAMING.get(argument)
+
+    @cached_property
+    def owner_argument(self) -> str:
+        """The name of the argument that is the owner whom it is about."""
+        return next((name for name, whom in self.names.items() if whom is Names.OWNER), "owner")
+
+    @cached_property
+    def agent_arguments(self) -> tuple[str, ...]:
+        """The names of the arguments that name an agent."""
+        return ("agent", *(name for name, whom in self.names.items() if whom is Names.AGENT))
 
     @cached_property
     def summary(self) -> str:
@@ -148,25 +196,45 @@ def offer(
     batch: tuple[str, ...] = (),
     title: str = "",
     example: Mapping[str, Any] | None = None,
+    names: Mapping[str, Names] | None = None,
+    of_the_person: str = "",
 ) -> Offering:
     """Declare a function as an operation for callers from outside; ``route`` is ``METHOD /path``, below an owner or below ``/v1``.
 
-    Role and route have no default, so neither a right nor an address is given by omission.
+    Role and route have no default, so neither a right nor an address is given by omission. ``names`` says whom an argument
+    names that has no meaning everywhere; without it the operation is refused when all are collected.
     """
     method, _, path = route.partition(" ")
     path = path if path.startswith("/v1/") else _OWNER + path
 
     def declare(function: Any) -> Any:
-        made = Operation("", role, method, path, safe, command, final, batch, title, example, function)
+        made = Operation(
+            "",
+            role,
+            method,
+            path,
+            safe,
+            command,
+            final,
+            batch,
+            title,
+            example,
+            function,
+            names or {},
+            of_the_person,
+        )
         function.declared = made
         return function
 
     return cast(Offering, declare)
 
 
-def offer_lines(role: Role, route: str, *, command: str, title: str = "") -> Callable[[F], F]:
+def offer_lines(
+    role: Role, route: str, *, command: str, title: str = "", of_the_person: str = ""
+) -> Callable[[F], F]:
     """Declare a function that yields lines as an operation for callers from outside."""
-    return cast(Callable[[F], F], offer(role, route, command=command, title=title))
+    made = offer(role, route, command=command, title=title, of_the_person=of_the_person)
+    return cast(Callable[[F], F], made)
 
 
 def no_offer(reason: str) -> Keeping:

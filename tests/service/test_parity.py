@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import click
 import pytest
 
 import memoranda
-from memoranda.book.all_operations import NOT_OFFERED, OPERATIONS, PARTS
+from memoranda.access.guard import Guard
+from memoranda.access.principal import Principal
+from memoranda.book.all_operations import NOT_OFFERED, OPERATIONS, PARTS, named
 from memoranda.cli.program import Program
+from memoranda.errors import NotFound
+from memoranda.operations import Names, Operation, Role, offer
 from memoranda.wire.routes import path_of
 
 COMMANDS = sorted({one.command for one in OPERATIONS.values() if one.command})
@@ -83,3 +88,33 @@ def test_the_command_is_there(command):
         assert isinstance(found, click.Group)
         found = found.get_command(click.Context(found), word)
     assert found is not None
+
+
+def declared_of(function: Any) -> Operation:
+    found: Operation = function.declared
+    return found
+
+
+def test_an_operation_whose_argument_could_name_somebody_is_refused_until_it_says_whom():
+    async def share_with(self: object, owner: str, colleague: str) -> None:
+        """Share something."""
+
+    offer(Role.EDITOR, "POST /share-with")(share_with)
+    with pytest.raises(TypeError, match="say whom the argument 'colleague' names"):
+        named("share_with", declared_of(share_with))
+    offer(Role.EDITOR, "POST /share-with", names={"colleague": Names.NOBODY})(share_with)
+    assert named("share_with", declared_of(share_with)).agent_arguments == ("agent",)
+
+
+async def test_an_argument_that_names_an_agent_is_checked_under_any_name(book, monkeypatch):
+    async def advise(self: object, helper: str) -> None:
+        """Ask an agent."""
+
+    declared = offer(Role.VIEWER, "GET /v1/advice", safe="it is of nobody", names={"helper": Names.AGENT})
+    declared(advise)
+    monkeypatch.setitem(OPERATIONS, "advise", named("advise", declared_of(advise)))
+    monkeypatch.setattr(type(book), "advise", advise, raising=False)
+    who = Principal("key", "default", Role.VIEWER, agents=frozenset({"coach"}))
+    with pytest.raises(NotFound, match="no agent 'guide'"):
+        await Guard(book, who).call("advise", helper="guide")
+    assert await Guard(book, who).call("advise", helper="coach") is None

@@ -18,11 +18,6 @@ from memoranda.model.profiles import Agent
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind, Record, Trust
 from memoranda.operations import Operation
 
-#: Verbs about all that is stored of a person.
-_OF_THE_PERSON = {
-    "export": "an export",
-    "restrict": "restricting what is done with a person's data",
-}
 #: Arguments of an erasure that reach beyond some records.
 _WHOLE = ("everything", "backups")
 
@@ -111,7 +106,7 @@ class Guard:
 
     def _owner_of(self, verb: Operation, given: dict[str, Any]) -> Owner | None:
         """Return whom the verb is about, and put the owner into the arguments in the book's form."""
-        word = "for_user" if verb.name == "experience.list" else "owner"
+        word = verb.owner_argument
         named = given.get(word)
         if named is None:
             return None
@@ -126,15 +121,15 @@ class Guard:
                 raise NotFound(f"there is no owner {owner} for this credential")
         elif not verb.safe and (principal.is_limited or "agent" not in verb.in_path):
             # What agents learnt is of all users: a credential that opens all of them may ask about its agents.
-            hint = ", or for_user" if verb.name == "experience.list" else ""
+            hint = "" if verb.owner_argument == "owner" else f", or {verb.owner_argument}"
             raise NotAllowed(
                 f"{verb.name}: without an owner it is about the whole book, and needs an administrator's credential{hint}"
             )
         is_person = self._is_person(owner)
         if given.get("view") == "owner" and not is_person:
             raise NotAllowed("view: the owner's own view needs the person's or an administrator's credential")
-        if not is_person and (verb.name in _OF_THE_PERSON or any(given.get(word) for word in _WHOLE)):
-            wanted = _OF_THE_PERSON.get(verb.name, "erasing everything, or from backups,")
+        if not is_person and (verb.of_the_person or any(given.get(word) for word in _WHOLE)):
+            wanted = verb.of_the_person or "erasing everything, or from backups,"
             raise NotAllowed(f"{verb.name}: {wanted} needs the person's or an administrator's credential")
         self._check_readers(verb, given)
         self._check_audience(given.get("audience"))
@@ -164,9 +159,9 @@ class Guard:
     def _check_readers(self, verb: Operation, given: dict[str, Any]) -> None:
         """Raise NotFound if the call names an agent or a group that the principal may not name."""
         principal = self.principal
-        agents = _agents_in(given)
-        if verb.name.startswith("agents.") and "name" in given:
-            agents.add(given["name"])
+        agents = _agents_in(given) | {
+            given[word] for word in verb.agent_arguments if given.get(word) is not None
+        }
         if principal.agents is not None and not agents <= principal.agents:
             raise NotFound(f"there is no agent {min(agents - principal.agents)!r} for this credential")
         groups = given.get("groups") or ()

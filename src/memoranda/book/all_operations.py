@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -44,8 +45,20 @@ def _declared() -> Iterator[tuple[str, Operation | str]]:
                 yield part if name == "__call__" else f"{part}.{name}".strip("."), declared
 
 
+def named(name: str, declared: Operation) -> Operation:
+    """Return an operation under its name; raise TypeError if an argument could name somebody without being checked."""
+    operation = replace(declared, name=name)
+    for argument in list(inspect.signature(operation.function).parameters)[1:]:
+        if operation.naming(argument) is None:
+            raise TypeError(
+                f"{name}: say whom the argument {argument!r} names, as in "
+                f"@offer(…, names={{{argument!r}: Names.NOBODY}})"
+            )
+    return operation
+
+
 #: What a caller from outside may ask for. What is not declared is not here, so no surface has it.
-OPERATIONS: Final = {name: replace(one, name=name) for name, one in _declared() if isinstance(one, Operation)}
+OPERATIONS: Final = {name: named(name, one) for name, one in _declared() if isinstance(one, Operation)}
 
 #: Functions that no caller from outside has, each with the reason.
 NOT_OFFERED: Final = {name: one for name, one in _declared() if isinstance(one, str)}

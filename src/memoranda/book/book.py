@@ -425,7 +425,9 @@ class Book(BookOperations[Awaited]):
         assert there is not None
         return await taken_up(self._services, party, there, view)
 
-    @offer_lines(Role.VIEWER, "GET /v1/export", command="export", title="export_lines")
+    @offer_lines(
+        Role.VIEWER, "GET /v1/export", command="export", title="export_lines", of_the_person="an export"
+    )
     def export(
         self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
     ) -> AsyncIterator[str]:

@@ -15,7 +15,12 @@ class Restricting(Part[W]):
 
     _services: Services
 
-    @offer(Role.EDITOR, "PUT /restriction", command="restrict")
+    @offer(
+        Role.EDITOR,
+        "PUT /restriction",
+        command="restrict",
+        of_the_person="restricting what is done with a person's data",
+    )
     async def restrict(self, owner: str | Owner, *, appends: str = "refuse") -> Restriction:
         """Restrict the processing of an owner's data; a second call changes only ``appends``.
 

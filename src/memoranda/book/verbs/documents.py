@@ -45,7 +45,7 @@ from memoranda.model.records import (
     those_of,
 )
 from memoranda.model.values import new_id, refused
-from memoranda.operations import Part, Role, W, offer
+from memoranda.operations import Names, Part, Role, W, offer
 
 _NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
 
@@ -352,7 +352,7 @@ class Named(RecordVerbs, Generic[N]):
 class Agents(Named[Agent], Part[W]):
     """The tenant's agents; an agent with malformed settings is refused."""
 
-    @offer(Role.VIEWER, "GET /v1/agents/{name}", safe=_NAMED_AGENTS)
+    @offer(Role.VIEWER, "GET /v1/agents/{name}", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
     async def get(self, name: str) -> Agent | None:
         """Return the record of that name, or None."""
         return await self._get(name)
@@ -362,7 +362,7 @@ class Agents(Named[Agent], Part[W]):
         """Return all records, in the order in which they were created."""
         return await self._list(limit)
 
-    @offer(Role.ADMIN, "PUT /v1/agents/{name}")
+    @offer(Role.ADMIN, "PUT /v1/agents/{name}", names={"name": Names.AGENT})
     async def put(
         self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[AgentFields]
     ) -> Receipt:
@@ -380,7 +380,7 @@ class Agents(Named[Agent], Part[W]):
         self._services.forming.of_agents.changed(name)
         return receipt
 
-    @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS)
+    @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
     async def limits(self, name: str) -> Limits:
         """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
         return await self._services.forming.of_agents.limits(as_text(name, "name"))

@@ -19,7 +19,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
 from memoranda.model.values import new_id, refused
-from memoranda.operations import Part, Role, W, offer
+from memoranda.operations import Names, Part, Role, W, offer
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
@@ -82,7 +82,12 @@ class Experience(RecordVerbs, Part[W]):
         held = await self._line(agent, id)
         return await self._hold(agent, id, held.evidence, now, ["guard", str(id)], operation)
 
-    @offer(Role.VIEWER, "GET /v1/agents/{agent}/experience", command="experience list")
+    @offer(
+        Role.VIEWER,
+        "GET /v1/agents/{agent}/experience",
+        command="experience list",
+        names={"for_user": Names.OWNER},
+    )
     async def list(
         self,
         agent: str,
@@ -90,7 +95,7 @@ class Experience(RecordVerbs, Part[W]):
         for_user: str | Owner | None = None,
         retired: bool = False,
         limit: int = 1000,
-    ) -> list[ExperienceLine]:
+    ) -> Sequence[ExperienceLine]:
         """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read for that user, without other users' evidence."""
         user = None if for_user is None else as_owner(for_user, self._services.tenant)
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
