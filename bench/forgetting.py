@@ -40,7 +40,7 @@ async def dry_run(address: str, memories: int, times: int) -> list[float]:
         id = await fill(book, "ana", memories)
         for _ in range(times):
             start = time.perf_counter()
-            await book.forget("ana", id, dry_run=True, view="owner")
+            await book.forget("ana", id, dry_run=True, as_owner=True)
             took.append(1000 * (time.perf_counter() - start))
     return took
 
@@ -58,7 +58,7 @@ async def files_entered(address: str) -> list[str]:
         id = await fill(book, "ana", 5)
         sys.setprofile(trace)
         try:
-            await book.forget("ana", id, view="owner")
+            await book.forget("ana", id, as_owner=True)
         finally:
             sys.setprofile(None)
     return list(found)
@@ -82,7 +82,7 @@ async def beside_neighbours(address: str, neighbours: int, calls: int) -> tuple[
             receipt = await book.remember("ana", f"Lives in house number {at} of {_TOWNS[at % 10]}")
             remembered.append(1000 * (time.perf_counter() - start))
             start = time.perf_counter()
-            await book.forget("ana", receipt.id, view="owner")
+            await book.forget("ana", receipt.id, as_owner=True)
             forgot.append(1000 * (time.perf_counter() - start))
         done.set()
         await asyncio.gather(*others)

@@ -60,7 +60,7 @@ async def _repeat(path: Address, count: int) -> tuple[float, float]:
         for start in range(0, count, 250):
             said = {"role": "user", "content": "I like tea."}
             await thread.append([said] * min(250, count - start))
-        await book.form("ann", wait=False, view="owner")
+        await book.form("ann", wait=False, as_owner=True)
         began, used = time.perf_counter(), time.process_time()
         await book.drain()
         took = time.perf_counter() - began, time.process_time() - used

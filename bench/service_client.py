@@ -126,7 +126,7 @@ def _drawing(
         owner = f"/v1/owners/owner{rng.randrange(OWNERS)}"
         kind = rng.random()
         if kind < 0.6:
-            return "recall", f"{owner}/recall", {"question": rng.choice(questions), "agent": "guide"}, ""
+            return "recall", f"{owner}/recall", {"query": rng.choice(questions), "agent": "guide"}, ""
         if kind < 0.7:
             body = {"query": rng.choice(questions), "budget": 1000, "agent": "guide"}
             return "context", f"{owner}/context", body, ""

@@ -193,7 +193,7 @@ class _Client:
             await self._ask(verb, *self._request(verb, owner), owner=owner)
             return
         await self._ask(
-            "forget everything", "POST", owner.name, "forget", {"everything": True, "view": "owner"}
+            "forget everything", "POST", owner.name, "forget", {"everything": True, "as_owner": True}
         )
         await self._ask("thread", "POST", owner.name, "threads", {"name": "talk", "agent": "guide"})
         owner.asked, owner.memories, owner.items = 0, [], set()
@@ -219,16 +219,16 @@ class _Client:
             "update": ("PUT", f"memories/{one}", {"content": text}),
             "confirm": ("POST", f"memories/{one}/confirm", {}),
             "retract": ("DELETE", f"memories/{one}", {}),
-            "recall": ("POST", "recall", {"question": question}),
+            "recall": ("POST", "recall", {"query": question}),
             "context": ("POST", "context", {"query": question, "thread": "talk", "budget": 1000}),
             "list": ("GET", "records", {"limit": 20}),
             "count": ("GET", "count", {}),
             "why": ("GET", f"records/{one}/why", {}),
             "history": ("GET", f"records/{one}/history", {}),
-            "ledger": ("GET", "ledger", {"limit": 20, "view": "owner"}),
+            "ledger": ("GET", "ledger", {"limit": 20, "as_owner": True}),
             "items.put": ("PUT", f"items/{item}", {**space, "value": {"text": text}}),
             "items.get": ("GET", f"items/{item}", space),
-            "items.search": ("POST", "items/search", {**space, "question": question}),
+            "items.search": ("POST", "items/search", {**space, "query": question}),
             "forget": ("POST", "forget", {"ids": [one]}),
         }
         method, path, given = requests[verb]

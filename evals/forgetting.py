@@ -86,7 +86,7 @@ async def judge(filled: FilledBook) -> Outcome:
     await filled.book.embed()
     before, asked_before = await filled.records(), await filled.context()
     earlier = bool(case.get("earlier"))
-    receipt = await filled.book.forget(filled.owner, filled.memory, earlier=earlier, view="owner")
+    receipt = await filled.book.forget(filled.owner, filled.memory, earlier=earlier, as_owner=True)
     after, asked_after = await filled.records(), await filled.context()
     read_after = await filled.everything_read()
     left = tuple(one for one in filled.tellings if one.text in read_after)

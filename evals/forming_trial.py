@@ -203,9 +203,9 @@ async def form(talk: Mapping[str, Any], answers: Answers) -> Formed:
                 await book.drain()
                 if answers.waiting:
                     raise Unanswered(answers.waiting)
-            page = await book.list(owner, types="memory", limit=1000, view="owner")
+            page = await book.list(owner, types="memory", limit=1000, as_owner=True)
             lines = await book.experience.list(agent)
-            episodes = await book.episodes.list(owner, view="owner")
+            episodes = await book.episodes.list(owner, as_owner=True)
             return Formed(
                 memories=[one for one in page.records if isinstance(one, Memory)],
                 profile=await book.profile.get(owner, agent=agent),

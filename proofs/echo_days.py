@@ -229,7 +229,7 @@ class _Days:
     async def _retract(self, book: Book) -> None:
         for one in await self._active(book):
             if _thing(one) in _LIES:
-                await book.retract(_ANN, one.id, view="owner", reason="I never said that")
+                await book.retract(_ANN, one.id, as_owner=True, reason="I never said that")
         self.retracted = True
 
 

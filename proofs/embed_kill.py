@@ -126,7 +126,7 @@ class _Yard:
             for owner in _OWNERS:
                 # One of them has it.
                 with suppress(NotFound):
-                    await book.forget(owner, gone, view="owner")
+                    await book.forget(owner, gone, as_owner=True)
             self._there.discard(gone)
 
     def _text(self) -> str:

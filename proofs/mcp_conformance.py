@@ -79,8 +79,8 @@ _CONFIRM = "confirmation=CONFIRM"
 #: A call of each tool, in an order in which each has something to do; {id}, {entry} and {position} are of answers before.
 _CALLS = (
     ("remember", "content=Ann likes tea"),
-    ("recall", "question=tea"),
-    ("context", "question=tea"),
+    ("recall", "query=tea"),
+    ("context", "query=tea"),
     ("why", "id={id}"),
     ("forget", "id={id}"),
     ("finish_forgetting", "userId=ann", "position={position}", _CONFIRM),

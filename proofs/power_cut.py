@@ -264,7 +264,7 @@ async def _check_whole(path: Path) -> dict[str, Record]:
         for owner in _OWNERS:
             cursor = None
             while True:
-                page = await book.list(owner, view="owner", cursor=cursor, limit=500)
+                page = await book.list(owner, as_owner=True, cursor=cursor, limit=500)
                 found |= {str(record.id): record for record in page.records}
                 if (cursor := page.cursor) is None:
                     break

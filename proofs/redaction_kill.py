@@ -89,7 +89,7 @@ class _Trial:
     async def _live(self) -> tuple[UUID, ...]:
         """Make the book that every kill begins with; each hiding that is to be finished is done in a copy."""
         async with _opened(self._original / "book.db") as book:
-            thread = await book.thread(_ANA, name="talk", view="owner")
+            thread = await book.thread(_ANA, name="talk", as_owner=True)
             said = [f"{_BEFORE}{_WORDS}{_AFTER}", f"{_AFTER} {_WORDS}{_BEFORE}"]
             ids = (
                 await thread.append([{"role": "user", "content": text, "native": [text]} for text in said])
@@ -107,7 +107,7 @@ class _Trial:
                 SummariseThread(thread.id, "Has a zqcanary.", 2),
             ]
             await book.door.write(_ANA, WHOLE, _ACTOR, changes, request=None)
-            await book.remember(_ANA, "The neighbour stays.", view="owner")
+            await book.remember(_ANA, "The neighbour stays.", as_owner=True)
             await book.backup(self._original / "copy.db")
         return ids
 
@@ -187,7 +187,7 @@ class _Trial:
         """Check that all or nothing was done; return which."""
         records = await _records(book)
         texts = [one.content for one in records if one.type is RecordType.MESSAGE]
-        hits = await book.recall(_ANA, "zqcanary", mode="words", view="owner", limit=50)
+        hits = await book.recall(_ANA, "zqcanary", mode="words", as_owner=True, limit=50)
         shown = " ".join([*(one.model_dump_json() for one in records), *(hit.text for hit in hits)])
         whole = sorted(f"{_BEFORE}{_WORDS}{_AFTER}|{_AFTER} {_WORDS}{_BEFORE}".split("|"))
         left = sorted(text.replace(_WORDS, "") for text in whole)
@@ -199,7 +199,7 @@ class _Trial:
         if done != (told == 0) or (done and len(records) != 5) or (not done and len(records) != 6):
             raise Judged(f"{way}: {told} words are told by {len(records)} records")
         if began:
-            entries = await book.ledger(_ANA, view="owner", limit=1000)
+            entries = await book.ledger(_ANA, as_owner=True, limit=1000)
             done = any("redacted" in entry.note for entry in entries)
         kept = self._versions(folder)
         if began and kept and done:
@@ -225,7 +225,7 @@ class _Trial:
 
 
 async def _records(book: Book) -> list[Any]:
-    return list((await book.list(_ANA, view="owner", limit=100)).records)
+    return list((await book.list(_ANA, as_owner=True, limit=100)).records)
 
 
 def _opened(path: Path) -> AbstractAsyncContextManager[Book]:
@@ -241,7 +241,7 @@ def _redactions(messages: tuple[UUID, ...], version: int | None = 1) -> tuple[Re
 
 
 async def _position(book: Book) -> int:
-    entries = await book.ledger(_ANA, view="owner", limit=1000)
+    entries = await book.ledger(_ANA, as_owner=True, limit=1000)
     return next(entry.position for entry in entries if "hidden" in entry.note)
 
 

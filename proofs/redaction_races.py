@@ -149,7 +149,7 @@ class _Race:
 
     async def prepare(self, book: Book) -> None:
         """Say some things with the words, and export them."""
-        thread = await book.thread(self.owner, name="talk", view="owner")
+        thread = await book.thread(self.owner, name="talk", as_owner=True)
         self.thread = thread.id
         words = f"I live in {self.secret}. "
         self.texts = tuple(f"Good morning. {words}I like tea {number}." for number in range(2))
@@ -173,7 +173,7 @@ class _Race:
         if self.way != "undo":
             self.out = time.monotonic()
         if self.way == "undo":
-            await book.undo(self.owner, hid.position, with_dependents=True, view="owner")
+            await book.undo(self.owner, hid.position, with_dependents=True, as_owner=True)
         if self.way == "finish":
             await book.backups.forget(Target(self.owner, WHOLE, _ACTOR, hidden=hid.position), backups=False)
 
@@ -185,16 +185,16 @@ class _Race:
             raise Returned(f"{self.owner.id}, {self.way}: a read shows the words: {shown:.300}")
 
     async def _shown(self, book: Book) -> str:
-        records = (await book.list(self.owner, limit=1000, view="owner")).records
-        hits = await book.recall(self.owner, f"live in {self.secret}", view="owner", limit=100)
-        context = await book.context(self.owner, "tea", view="owner", mark_used=False)
+        records = (await book.list(self.owner, limit=1000, as_owner=True)).records
+        hits = await book.recall(self.owner, f"live in {self.secret}", as_owner=True, limit=100)
+        context = await book.context(self.owner, "tea", as_owner=True, mark_used=False)
         told = [*(one.model_dump_json() for one in records), *(hit.text for hit in hits), context.text]
         return " ".join(told)
 
     async def judge(self, book: Book, when: str) -> None:
         """Check what is there, and that it is all."""
         shown = await self._shown(book)
-        messages: list[Any] = [await book.get(self.owner, id, view="owner") for id in self.said]
+        messages: list[Any] = [await book.get(self.owner, id, as_owner=True) for id in self.said]
         whole = self.way == "undo"
         for message, text in zip(messages, self.texts, strict=True):
             left = text if whole else text.replace(f"I live in {self.secret}. ", "")

@@ -185,7 +185,7 @@ async def _check(path: Path, load: Load) -> None:
                 page = await thread.messages(cursor=page.cursor, limit=1000)
         cursor = None
         while True:
-            listed = await book.list(_OWNER, types="memory", cursor=cursor, limit=1000, view="owner")
+            listed = await book.list(_OWNER, types="memory", cursor=cursor, limit=1000, as_owner=True)
             # The worker makes memories of what was said, too.
             texts = [one.content for one in listed.records if isinstance(one, Memory)]
             found.update(text for text in texts if text.startswith(("statement ", "batch ")))

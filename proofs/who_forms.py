@@ -149,7 +149,7 @@ async def _live(path: Path, by_model: bool, words: int, ready: Event) -> None:
         # One of the turns is forgotten, perhaps while it is being formed.
         await asyncio.sleep(_LIFE_SECONDS * (words % 7) / 14)
         thread = await book.thread(_owner(words - 1), agent="guide", name=f"talk {words - 1}")
-        await book.forget(_owner(words - 1), thread.id, view="owner")
+        await book.forget(_owner(words - 1), thread.id, as_owner=True)
         await asyncio.Event().wait()
 
 

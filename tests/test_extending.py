@@ -28,7 +28,7 @@ async def test_a_door_of_another_kind_gets_every_operation_with_its_checks(tmp_p
     asked = [
         {"call": "remember", "owner": "ana", "content": "I like tea", "operation": "one"},
         {"call": "remember", "owner": "ana", "content": "I like tea", "operation": "one"},
-        {"call": "recall", "owner": "ana", "question": "tea", "limt": 1},
+        {"call": "recall", "owner": "ana", "query": "tea", "limt": 1},
         {"call": "thread", "owner": "ana", "name": "talk"},
         {
             "call": "thread.append",

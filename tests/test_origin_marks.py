@@ -131,11 +131,11 @@ async def test_mcp_marks_who_said_what(book: memoranda.Book, told: Told) -> None
     async with asking(book) as tools:
         found = [
             f"{one['kind']}: {one['text']}"
-            for one in (await tools("recall", question="invoices", limit=50))["found"]
+            for one in (await tools("recall", query="invoices", limit=50))["found"]
         ]
         told.check(found)
         told.check([f"{one['kind']}: {one['text']}" for one in (await tools("recall"))["found"]], "memory")
-        told.check([*entries_of((await tools("context", question="invoices", budget=8000))["text"])])
+        told.check([*entries_of((await tools("context", query="invoices", budget=8000))["text"])])
         why = [await tools("why", id=str(id)) for id in told.ids.values()]
         told.check([f"{one['kind']}: {one['text']}" for one in why])
         shown = (await tools.client.read_resource("memoranda://memories")).contents[0].text

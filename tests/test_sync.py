@@ -109,7 +109,7 @@ def test_no_verb_hides_what_it_takes_behind_stars(face: type, behind: type, verb
 def test_a_call_of_the_episodes_themselves_hides_nothing_either():
     for of in (SyncEpisodes, Episodes):
         names = inspect.signature(of.__call__).parameters
-        assert {"owner", "like", "agent", "view"} <= set(names) and "who" not in names
+        assert {"owner", "like", "agent", "as_owner"} <= set(names) and "who" not in names
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_an_owner_s_threads_are_formed_at_once_without_an_event_loop(book: SyncB
     made = book.form("ana", agent="helper")
     assert [one.state for one in made.threads] == ["formed", "formed"] and len(made.memories) == 1
     assert book.form("ana", agent="helper").threads == ()
-    assert len(book.form("ana", wait=False, view="owner").threads) == 1
+    assert len(book.form("ana", wait=False, as_owner=True).threads) == 1
     assert book.drain(1) == 1 and book.worker.drain() == 0
     assert not book.forms_by_model and "words alone" in book.no_vectors_because
 
@@ -170,7 +170,7 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     assert book.count("ana", types="memory") == len(book.list("ana", types="memory").records)
     assert book.why("ana", new).record == book.get("ana", new)
     assert len(book.history("ana", new)) > 1
-    assert book.ledger("ana", view="owner")
+    assert book.ledger("ana", as_owner=True)
     assert book.operation("ana", "said") is not None
     book.profile.patch("ana", {"city": "Porto"})
     assert book.profile.get("ana") == {"city": "Porto"} and len(book.profile.documents("ana")) == 1
@@ -186,7 +186,7 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     thread.close()
     assert book.owners() and book.rebuild() is not None and book.verify().faults == ()
     book.backup(tmp_path / "copy.db")
-    assert book.forget("ana", new, view="owner").removed
+    assert book.forget("ana", new, as_owner=True).removed
     assert book.facts().engine == "sqlite"
 
 

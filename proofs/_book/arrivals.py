@@ -79,7 +79,7 @@ async def import_one(s: Session) -> None:
     if answer.items:
         born = s.oracle.records[strange].audience if isinstance(record, Message) else EVERYONE
         s.absorb(answer, party, WHOLE, born=born)
-        gone = await s.book(party).forget(party, answer.id, view="owner")
+        gone = await s.book(party).forget(party, answer.id, as_owner=True)
         let_go(s, gone, party, {answer.id})
 
 
@@ -110,7 +110,7 @@ async def retracted_elsewhere(s: Session) -> None:
         raise Leak(f"{party.parts} may not say what {other.parts} retracted: {said}")
     if planted.items:
         s.absorb(planted, other, WHOLE, born=EVERYONE)
-        let_go(s, await s.book(other).forget(other, planted.id, view="owner"), other, {planted.id})
+        let_go(s, await s.book(other).forget(other, planted.id, as_owner=True), other, {planted.id})
 
 
 ARRIVALS = {import_another: 0.1, import_one: 1, retracted_elsewhere: 0.3}

@@ -78,7 +78,7 @@ async def undo_what_an_agent_learnt_from(s: Session) -> None:
     if s.rng.random() < 0.5:
         retired = await s.book(party).experience.retire("a", learnt.id)
         s.absorb(retired, agent, world.VIEWS[-1], asked=[learnt.id])
-    undone = await s.told(s.book(party).undo(party, said.position, view="owner"), party, view, "undo")
+    undone = await s.told(s.book(party).undo(party, said.position, as_owner=True), party, view, "undo")
     if isinstance(undone, MemorandaError):
         if not isinstance(undone, Conflict) or isinstance(undone, HasDependents):
             raise Leak(f"an agent's experience stands in {party.parts}'s way: {undone}")

@@ -127,14 +127,14 @@ class Case:
 
     async def _ask(self, book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
         if part.name == "owner":
-            return await book.forget(person.owner, everything=True, backups=backups, view="owner")
+            return await book.forget(person.owner, everything=True, backups=backups, as_owner=True)
         if part.redactions:
             return await take_out(book, person, part, backups=backups)
         if part.name == "agent":
             return await book.forget(
                 person.owner, part.ids, backups=backups, agent=person.agent, groups=[person.group]
             )
-        return await book.forget(person.owner, part.ids, backups=backups, view="owner")
+        return await book.forget(person.owner, part.ids, backups=backups, as_owner=True)
 
     def _look_before(self, part: Part) -> None:
         """Run the control: before forgetting, the same scan finds every canary."""
@@ -175,8 +175,8 @@ class Case:
         question = "zq said water gardens"
         for reader in (book, other):
             # The first read drops what another process forgot; only the next question may be cached.
-            await reader.recall(person.owner, question, view="owner")
-            hits = await reader.recall(person.owner, question, limit=1000, view="owner")
+            await reader.recall(person.owner, question, as_owner=True)
+            hits = await reader.recall(person.owner, question, limit=1000, as_owner=True)
             if {hit.id for hit in hits} & {*part.ids, *part.derived}:
                 raise Remains(f"recall finds what was forgotten with {part.name}")
             self._check_held(reader, part)
@@ -269,10 +269,10 @@ class Case:
         again = await book.remember(person.owner, "A new day.")
         for lines in exports:
             await book.import_(lines)
-        page = await book.list(person.owner, limit=1000, view="owner")
+        page = await book.list(person.owner, limit=1000, as_owner=True)
         if [record.id for record in page.records] != [again.id]:
             raise Remains(f"of the old era {len(page.records) - 1} records came back")
-        await book.forget(person.owner, everything=True, view="owner", backups=True)
+        await book.forget(person.owner, everything=True, as_owner=True, backups=True)
 
 
 #: Canaries that the book never stores in any spelling: operation ids are kept as keyed digests.
@@ -291,7 +291,7 @@ async def _form(book: Book, clock: Moving, job: Job) -> None:
 
 
 async def _warm(book: Book, person: Person) -> None:
-    await book.recall(person.owner, "zq said water gardens", limit=50, view="owner")
+    await book.recall(person.owner, "zq said water gardens", limit=50, as_owner=True)
     await book.recall(person.owner, "zq said", limit=50, agent=person.agent, groups=[person.group])
 
 

@@ -125,8 +125,8 @@ class Person:
         made = await self.remember_again(operation, **statement)
         part.ids.append(made.id)
         part.operations.append((operation, statement))
-        await self.book.amend(self.owner, made.id, {"tags": [mark("memory tag before")]}, view="owner")
-        await self.book.amend(self.owner, made.id, {"tags": []}, view="owner")
+        await self.book.amend(self.owner, made.id, {"tags": [mark("memory tag before")]}, as_owner=True)
+        await self.book.amend(self.owner, made.id, {"tags": []}, as_owner=True)
         alone = await self.remember_again(None, content=self.text("memory derived"), sources=[made.id])
         shared = await self.remember_again(
             None, content="It rests on more than one.", sources=[made.id, self.standing]
@@ -134,10 +134,10 @@ class Person:
         part.derived.append(alone.id)
         part.kept.append(shared.id)
         part.ids += await write_gone_items(self, "memory")
-        await self.book.retract(self.owner, alone.id, reason=self.text("memory reason"), view="owner")
+        await self.book.retract(self.owner, alone.id, reason=self.text("memory reason"), as_owner=True)
         await self._experience(part, made.id)
         await self._job(part, made.id, dead=True)
-        await self.book.mark_used(self.owner, [made.id], view="owner")
+        await self.book.mark_used(self.owner, [made.id], as_owner=True)
         await self._profile(part)
 
     async def remember_again(self, operation: str | None, **statement: Any) -> Receipt:
@@ -180,7 +180,7 @@ class Person:
         field, schema = self.marks(f"{part.name} profile field"), self.marks(f"{part.name} schema")
         fields = {field: self.text(f"{part.name} profile")}
         made = await self.book.profile.patch(
-            self.owner, fields, schema=schema, audience="global", view="owner"
+            self.owner, fields, schema=schema, audience="global", as_owner=True
         )
         await self.book.profile.patch(
             self.owner,
@@ -202,11 +202,11 @@ class Person:
             self.owner, self.text("agent derived", 300), sources=[made.id], audience="self", agent="other"
         )
         part.ids, part.derived = [made.id], [drawn.id]
-        await self.book.share(self.owner, made.id, Audience.of_agent("other"), view="owner")
+        await self.book.share(self.owner, made.id, Audience.of_agent("other"), as_owner=True)
 
     async def live_on(self) -> None:
         """Write more after the backups were made."""
-        await self.book.share(self.owner, self.parts["agent"].ids[0], "global", view="owner")
+        await self.book.share(self.owner, self.parts["agent"].ids[0], "global", as_owner=True)
 
     async def _note(self, draft: JobDraft) -> None:
         note = Memory(id=new_id(), owner=self.owner, content="There is work.", observed_at=self.clock())
@@ -361,7 +361,7 @@ class Person:
         await self._note(
             JobDraft(kind="another", key="k", payload={"text": self.text("owner job of no record")})
         )
-        await book.recall(self.owner, "garden", view="owner")
+        await book.recall(self.owner, "garden", as_owner=True)
         await pay(book, self.clock(), self.owner, self.agent)
 
     # ── others, and the wear of years ────────────────────────────────────────────────────────────────────────────
@@ -384,9 +384,9 @@ class Person:
             await self.talk.set(state={"grown": self.text("owner thread state", self.rng.choice(SIZES))})
             await self.talk.append("user", self.text("owner churn", self.rng.choice(SIZES)))
             fields = {"applies_when": self.text("owner applies_when", self.rng.choice(SIZES))}
-            await self.book.amend(self.owner, self.standing, fields, view="owner")
+            await self.book.amend(self.owner, self.standing, fields, as_owner=True)
             if number == 1:
-                await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), view="owner")
+                await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), as_owner=True)
         for _ in range(4):
             pushing = self.rng.sample(self._pushing, len(self._pushing) // 2)
             grown = [c.Amend(id, {"applies_when": "x" * self.rng.randint(50, 3000)}) for id in pushing]

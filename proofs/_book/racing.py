@@ -81,7 +81,7 @@ async def perform(book: Book, action: Action) -> Outcome:
 async def _do(book: Book, action: Action) -> Any:
     match action.kind:
         case "forget":
-            return await book.forget(action.owner, action.ids, everything=not action.ids, view="owner")
+            return await book.forget(action.owner, action.ids, everything=not action.ids, as_owner=True)
         case "append":
             thread = ThreadHandle(book._services, action.owner, action.ids[0], WHOLE, None)
             return await thread.append("user", f"said {action.word}", operation=action.word)
@@ -195,7 +195,7 @@ class Race:
     async def judge(self, book: Book, outcomes: Sequence[Outcome], when: str) -> None:
         """Check that only allowed data is there, and all required data."""
         forgetting = _forgetting(outcomes)
-        page = await book.list(self.owner, limit=1000, view="owner")
+        page = await book.list(self.owner, limit=1000, as_owner=True)
         standing = " ".join(record.model_dump_json() for record in page.records)
         may, must = self._expected(outcomes, forgetting)
         for word in must:

@@ -239,9 +239,9 @@ async def another_tenant(s: Session) -> None:
             lambda: book.get(other, id, **who(view)),
             lambda: book.list(other, **who(view)),
             lambda: book.recall(other, "garden", **who(view)),
-            lambda: book.ledger(other, view="owner"),
+            lambda: book.ledger(other, as_owner=True),
             lambda: book.remember(other, "a stranger's"),
-            lambda: book.forget(other, id, view="owner"),
+            lambda: book.forget(other, id, as_owner=True),
             exported,
         ]
     )

@@ -122,14 +122,14 @@ async def recall_what_moved(s: Session) -> None:
         return
     moving, book = s.rng.choice(memories), s.book(party)
     for audience in s.rng.sample(world.AUDIENCES, 2):
-        await book.recall(party, "garden", view="owner")
-        shared = await s.told(book.share(party, moving.id, audience, view="owner"), party, WHOLE, "share")
+        await book.recall(party, "garden", as_owner=True)
+        shared = await s.told(book.share(party, moving.id, audience, as_owner=True), party, WHOLE, "share")
         if isinstance(shared, MemorandaError):
             return
         s.absorb(shared, party, WHOLE, moved=audience, asked=s.oracle.citing(party, moving.id))
         for _ in range(2):
             if moving.word and moving.found_by_words:
-                hits = await book.recall(party, moving.word, limit=20, mode="words", view="owner")
+                hits = await book.recall(party, moving.word, limit=20, mode="words", as_owner=True)
                 if moving.id not in {hit.id for hit in hits}:
                     raise Leak(f"{moving.id} of {party.parts} was shared for {audience} and is not found")
             patch = c.RecordEpisode(_deed(s, party, audience), audience=audience)
@@ -193,7 +193,7 @@ async def vectors_again(s: Session) -> None:
         return
     await s.embed()
     chosen = s.rng.choice(passages).id
-    record = await s.book(party).get(party, chosen, view="owner")
+    record = await s.book(party).get(party, chosen, as_owner=True)
     for embedder in (EMBEDDER, OTHER_EMBEDDER):
         vector = pack_vector(embedder.of(record.passage_text() or ""))
         if await s.book(party).engine.put_vectors(embedder.embedding, {chosen: vector}) != 1:

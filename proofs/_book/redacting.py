@@ -28,7 +28,7 @@ async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> 
             part.position = (
                 await book.door.write(person.owner, WHOLE, actor, [change], request=None)
             ).position
-        return await book.finish_forgetting(person.owner, part.position, backups=backups, view="owner")
+        return await book.finish_forgetting(person.owner, part.position, backups=backups, as_owner=True)
     # All messages in one commit, as when a fact is forgotten.
     target = Target(person.owner, WHOLE, actor, redactions=tuple(part.redactions))
     receipt = await book._erase(target, dry=False, backups=backups)
@@ -40,7 +40,7 @@ async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> 
 async def check_left(book: Book, person: Person, part: Part) -> None:
     """Raise if a record that lost words does not have exactly the others."""
     for id, left in part.left.items():
-        record: Any = await book.get(person.owner, id, view="owner")
+        record: Any = await book.get(person.owner, id, as_owner=True)
         if isinstance(record, Message):
             found = (record.content, record.native)
         else:
@@ -86,15 +86,15 @@ async def write_items(person: Person, part: Part, words: str, beside: str) -> No
         ("earlier", [words], [beside], "/0"),
     ):
         operation = person.marks("words operation")
-        write = partial(book.items.put, owner, ("words",), name, value, operation=operation, view="owner")
+        write = partial(book.items.put, owner, ("words",), name, value, operation=operation, as_owner=True)
         id = (await write()).id
-        stored: Any = await book.get(owner, id, view="owner")
+        stored: Any = await book.get(owner, id, as_owner=True)
         part.repeats.append(write)
         part.kept.append(id)
         part.left[id] = left
         at = None
         if name == "earlier":
-            await book.items.put(owner, ("words",), name, left, view="owner")
+            await book.items.put(owner, ("words",), name, left, as_owner=True)
             at = stored.updated_at
         spans = (Span(start=0, end=end, path=path),)
         part.redactions.append(Redaction(id, spans, None if at else 1, at))

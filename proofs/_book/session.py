@@ -287,4 +287,4 @@ class Session:
 
 def who(view: View) -> dict[str, Any]:
     """A view as the book's verbs take it."""
-    return {"view": "owner"} if view.whole else {"agent": view.agent, "groups": view.groups}
+    return {"as_owner": True} if view.whole else {"agent": view.agent, "groups": view.groups}

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda import Book, Receipt, ThreadHandle
-from memoranda.book.input import as_actor, as_owner, as_view
+from memoranda.book.input import as_actor, as_view, owner_named
 from memoranda.book.message_input import message_of
 from memoranda.model.changes import Append, JobDraft, OpenThread
 from memoranda.model.ledger import Verb
@@ -82,7 +82,7 @@ async def perform(book: Book, operation: Operation) -> Receipt:
 
 async def _open(book: Book, operation: Operation) -> Receipt:
     name = operation.arguments["name"]
-    owner, view = as_owner(operation.owner, book.tenant), as_view({"agent": AGENT})
+    owner, view = owner_named(operation.owner, book.tenant), as_view({"agent": AGENT})
     now = book.door.clock()
     thread = Thread(id=new_id(), owner=owner, name=name, agent=AGENT, audience=_READERS, started_at=now)
     request = ["thread", name]
@@ -94,7 +94,7 @@ async def _open(book: Book, operation: Operation) -> Receipt:
 
 async def _append_with_job(book: Book, operation: Operation) -> Receipt:
     """Append messages together with the job that forms them, in one commit."""
-    owner, view = as_owner(operation.owner, book.tenant), as_view({"agent": AGENT})
+    owner, view = owner_named(operation.owner, book.tenant), as_view({"agent": AGENT})
     thread = UUID(operation.arguments["thread"])
     now = book.door.clock()
     messages = tuple(message_of(draft, owner, thread, now) for draft in _drafts(operation))
@@ -111,7 +111,7 @@ async def _append_with_job(book: Book, operation: Operation) -> Receipt:
 
 
 def _thread(book: Book, operation: Operation) -> ThreadHandle:
-    owner, view = as_owner(operation.owner, book.tenant), as_view({"agent": AGENT})
+    owner, view = owner_named(operation.owner, book.tenant), as_view({"agent": AGENT})
     return ThreadHandle(book._services, owner, UUID(operation.arguments["thread"]), view, AGENT)
 
 

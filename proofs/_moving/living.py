@@ -96,9 +96,9 @@ class _Writer:
             thread = await book.thread(owner, name=f"talk of {self._name}")
             receipt = await thread.append("user", f"said {canary}", operation=canary)
         elif chance < 0.8:
-            receipt = await book.retract(owner, id, operation=canary, view="owner")
+            receipt = await book.retract(owner, id, operation=canary, as_owner=True)
         elif chance < 0.9:
-            receipt = await book.undo(owner, position, operation=canary, view="owner")
+            receipt = await book.undo(owner, position, operation=canary, as_owner=True)
         else:
             whose, owner = owner, GUIDES[owner.tenant]
             line = a_line(owner, f"ask of {canary}", [(whose, id)])
@@ -122,20 +122,20 @@ class _Eraser:
         if self._rng.random() < 0.04:
             await self._end(book, owner)
         else:
-            page = await book.list(owner, types=("memory", "message"), limit=50, view="owner")
+            page = await book.list(owner, types=("memory", "message"), limit=50, as_owner=True)
             if not page.records:
                 return
             chosen = self._rng.choice(page.records)
             # The whole owner may have been forgotten since.
             with suppress(NotFound):
-                receipt = await book.forget(owner, chosen.id, view="owner")
+                receipt = await book.forget(owner, chosen.id, as_owner=True)
                 self._log.say(ids=[str(id) for id in receipt.ids])
 
     async def _end(self, book: Book, owner: Owner) -> None:
         """Forget all data of an owner; whatever is written after this returns stays."""
         self._log.say(ending=owner.parts)
         try:
-            receipt = await book.forget(owner, everything=True, view="owner")
+            receipt = await book.forget(owner, everything=True, as_owner=True)
         except OutcomeUnknown:
             raise
         except MemorandaError:

@@ -121,11 +121,11 @@ class _Process:
                 )
                 return _made(made)
             case "retract":
-                return _made(await book.retract(asked.owner, asked.id, view="owner"))
+                return _made(await book.retract(asked.owner, asked.id, as_owner=True))
             case "undo":
-                return _made(await book.undo(asked.owner, int(asked.id), view="owner"))
+                return _made(await book.undo(asked.owner, int(asked.id), as_owner=True))
             case _:
-                await book.forget(asked.owner, asked.id, view="owner")
+                await book.forget(asked.owner, asked.id, as_owner=True)
                 return "", 0
 
 

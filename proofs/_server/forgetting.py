@@ -127,12 +127,12 @@ class Life:
 
     async def _ask(self, book: Book, person: Person, part: Part) -> ErasureReceipt:
         if part.name == "owner":
-            return await book.forget(person.owner, everything=True, view="owner")
+            return await book.forget(person.owner, everything=True, as_owner=True)
         if part.redactions:
             return await take_out(book, person, part, backups=False)
         if part.name == "agent":
             return await book.forget(person.owner, part.ids, agent=person.agent, groups=[person.group])
-        return await book.forget(person.owner, part.ids, view="owner")
+        return await book.forget(person.owner, part.ids, as_owner=True)
 
     def labels(self, parts: tuple[str, ...]) -> set[str]:
         """The labels of all canaries of these parts that are in the server's files."""

@@ -137,7 +137,7 @@ async def _done(address: str) -> Counter[str]:
         for owner in await book.owners():
             cursor = None
             while True:
-                page = await book.list(owner, view="owner", types="memory", cursor=cursor, limit=1000)
+                page = await book.list(owner, as_owner=True, types="memory", cursor=cursor, limit=1000)
                 found = (getattr(record, "content", "") for record in page.records)
                 words.update(content for content in found if content.startswith("formed "))
                 if (cursor := page.cursor) is None:

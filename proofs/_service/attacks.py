@@ -182,7 +182,7 @@ def _look_alike(population: Population, rng: Random, who: str, verb: str) -> Att
 def _view(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Ask for everything of an owner."""
     verb = rng.choice(("recall", "list", "count", "get", "ledger", "readers", "items.list", "about", verb))
-    given = _given(population, rng, who, verb) | {"view": "owner"}
+    given = _given(population, rng, who, verb) | {"as_owner": True}
     if "agent" not in OPERATIONS[verb].in_path:
         given.pop("agent", None)
     return Attack(who, verb, "view", request_of(verb, given))
@@ -254,7 +254,7 @@ def _of_strange(
     kind, name, other = owner
     if rng.random() < 0.5:
         given.pop("agent", None)
-        given |= {"view": "owner"} if rng.random() < 0.5 else {}
+        given |= {"as_owner": True} if rng.random() < 0.5 else {}
 
     def made(named: str) -> Ask:
         # Only the owner's name is another one in the twin: the agent as which it is asked stays.

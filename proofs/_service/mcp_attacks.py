@@ -62,8 +62,8 @@ def mcp_pair(rng: Random, owner: str, theirs: Own, no_id: str) -> tuple[Ask, Ask
             "content": f"a statement {rng.getrandbits(40):x}",
             **({"replaces": named} if kind == "ids" else {}),
         },
-        "recall": {"question": "who likes tea?"},
-        "context": {"question": "who likes tea?"},
+        "recall": {"query": "who likes tea?"},
+        "context": {"query": "who likes tea?"},
     }.get(tool, {"id": named})
     return *_twins("/mcp", whose, _call(tool, given), names), VERB_OF[tool], names
 

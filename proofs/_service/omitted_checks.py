@@ -64,7 +64,7 @@ def _decision(name: str, module: ModuleType, text: str, instead: str, used: tupl
     return Mutant(name, module, text, instead, used, ("ruled", "trust"))
 
 
-_SHARING = """owner's view (view='owner') may do that"
+_SHARING = """owner's view (as_owner=True) may do that"
         )
     if (yield from protected_from_act(state, memory)):"""
 _LIMITED = "not principal.is_limited"
@@ -76,7 +76,7 @@ MUTANTS = (
     _guard("owner", "if not _opens(principal, owner):", "if False:"),
     _guard("whole book", "elif not verb.safe and (", "elif False and (", "unowned"),
     _guard("limited", 'principal.is_limited or "agent" not', '"agent" not', "unowned"),
-    _guard("view", 'if given.get("view") == "owner" and not is_person:', "if False:"),
+    _guard("view", 'if given.get("as_owner") and not is_person:', "if False:"),
     _guard("export", "verb.name in _OF_THE_PERSON or any(", "any(", "whole"),
     _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False", "whole"),
     _guard("agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"),

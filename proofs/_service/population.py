@@ -98,18 +98,18 @@ async def _rule(book: Book, owner: str, has: dict[str, Any]) -> None:
     """Store what no credential of an agent may end or replace, each with its place in the ledger."""
     everyone, team = Audience.everyone(), Audience.of_groups([GROUP])
     rules: list[tuple[str, dict[str, Any]]] = [
-        ("persons", {"trust": "operator", "pinned": True, "view": "owner", "audience": everyone}),
+        ("persons", {"trust": "operator", "pinned": True, "as_owner": True, "audience": everyone}),
         ("operators", {"trust": "operator", "audience": everyone}),
         ("kept", {"trust": "user", "pinned": True, "audience": everyone}),
-        ("teams", {"trust": "operator", "view": "owner", "audience": team}),
+        ("teams", {"trust": "operator", "as_owner": True, "audience": team}),
         ("marked", {"audience": everyone, "agent": AGENT}),
         ("refuted", {"audience": everyone}),
     ]
     for name, fields in rules:
         made = await book.remember(owner, f"rule {name}", external_id=f"{owner}{name}", **fields)
         has[name], has[f"{name}_at"] = made.id, made.position
-    marked = await book.amend(owner, has["marked"], {"pinned": True}, view="owner")
-    refuted = await book.retract(owner, has["refuted"], view="owner")
+    marked = await book.amend(owner, has["marked"], {"pinned": True}, as_owner=True)
+    refuted = await book.retract(owner, has["refuted"], as_owner=True)
     has["marked_at"], has["refuted_at"] = marked.position, refuted.position
     passed = await book.remember(owner, "rule passed on", trust="user", agent=AGENT, audience=everyone)
     has["passed"] = passed.id
@@ -148,9 +148,9 @@ async def _agents(book: Book, owners: dict[str, Own]) -> None:
     kinds = ((OwnerKind.AGENT, HIDDEN_AGENT), (OwnerKind.GROUP, HIDDEN_GROUP))
     for kind, id in kinds:
         await book.remember(
-            Owner(tenant=book.tenant, kind=kind, id=id), f"{CANARY}of{kind.value} tea", view="owner"
+            Owner(tenant=book.tenant, kind=kind, id=id), f"{CANARY}of{kind.value} tea", as_owner=True
         )
-    await book.remember(Owner(tenant=book.tenant, kind=OwnerKind.GROUP, id=GROUP), "our tea", view="owner")
+    await book.remember(Owner(tenant=book.tenant, kind=OwnerKind.GROUP, id=GROUP), "our tea", as_owner=True)
 
 
 async def _keys(book: Book) -> dict[str, str]:
@@ -182,9 +182,9 @@ async def hidden_state(book: Book) -> str:
         for kind, id in ((OwnerKind.AGENT, HIDDEN_AGENT), (OwnerKind.GROUP, HIDDEN_GROUP))
     ]
     for party in parties:
-        page = await book.list(party, limit=1000, view="owner")
+        page = await book.list(party, limit=1000, as_owner=True)
         told += sorted(record.model_dump_json() for record in page.records)
-    page = await book.list(OWN, limit=1000, view="owner")
+    page = await book.list(OWN, limit=1000, as_owner=True)
     told += sorted(
         r.model_dump_json() for r in page.records if _is_hidden(r) or getattr(r, "external_id", None)
     )

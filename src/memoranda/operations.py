@@ -103,20 +103,20 @@ class Names(Enum):
     NOBODY = "nobody"
 
 
-#: Arguments whose meaning is the same in every operation. ``groups``, ``audience``, ``view`` and messages are checked by the
+#: Arguments whose meaning is the same in every operation. ``groups``, ``audience``, ``as_owner`` and messages are checked by the
 #: guard under these names; evidence, keys and settings name people, too, and are an administrator's or an agent's own.
 _KNOWN = frozenset(
-    "about after agents appends applies_when approved at_least audience backups before body budget by cardinality "
+    "about after agents appends applies_when approved as_owner at_least audience backups before body budget by cardinality "
     "content conversation count cursor data deletes description digest dry_run earlier end ended_at episode "
     "erase_after_hours everything evidence expect expect_last expires_at explain external_id feedback field fields first "
     "goal grace_seconds groups happened id ids index instructions keep keep_first key kind kinds last like limit line "
     "lines loser mark_used masked max_depth max_gap message metrics mode model name names namespace native new "
     "newest_first observed_at offset only opens operation outcome owners parameters path person pinned pinned_first plan "
-    "position prefix progress puts query question rating reason receipt renew replace_all result retired revoked_at role "
+    "position prefix progress puts query rating reason receipt renew replace_all result retired revoked_at role "
     "role_or_messages roles run schema schemas set settings since source sources speaker start started_at state "
     "statements status subject suffix summary supersedes system_prompt tags take text thread time_zone title token_count "
     "tool_call_id tool_calls trigger trust ttl types unset until update_mode valid_from valid_from_granularity valid_to "
-    "valid_to_granularity value vector view wait wait_for what who whole winner with_dependents".split()
+    "valid_to_granularity value vector wait wait_for what who whole winner with_dependents".split()
 )
 _NAMING: Mapping[str, Names] = {
     **dict.fromkeys(_KNOWN, Names.NOBODY),

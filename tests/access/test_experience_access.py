@@ -129,9 +129,9 @@ async def test_by_the_agents_own_name_its_lines_come_without_owners_and_record_i
         assert "vic" not in repr(one) and str(evidence.sources[0]) not in repr(one)
         assert "'vic'" not in str(getattr(one, "records", ""))
     assert told[0].records[0].evidence == told[2].record.evidence == told[3][0].record.evidence == ()
-    with pytest.raises(NotAllowed, match="view='owner'"):
+    with pytest.raises(NotAllowed, match="as_owner=True"):
         await guard.call("ledger", owner=AGENT)
-    (entry,) = await book.ledger(AGENT, view="owner")
+    (entry,) = await book.ledger(AGENT, as_owner=True)
     with pytest.raises(NotAllowed, match="only they undo it"):
         await guard.call("undo", owner=AGENT, position=entry.position)
     assert len(await book.experience.list("shop")) == 1

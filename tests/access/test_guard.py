@@ -27,7 +27,7 @@ async def book():
 async def test_an_editor_writes_and_recalls_for_the_owners_it_opens(book):
     guard = Guard(book, ANN)
     receipt = await guard.call("remember", owner="ann", content="I like tea", agent="chef")
-    hits = await guard.call("recall", owner="ann", question="tea", agent="chef")
+    hits = await guard.call("recall", owner="ann", query="tea", agent="chef")
     assert [hit.id for hit in hits] == [receipt.items[0].id]
 
 
@@ -46,13 +46,13 @@ async def test_another_owner_answers_like_an_owner_that_is_not_there(book, there
     if there:
         await book.remember("bob", "I like tea")
     with pytest.raises(NotFound, match=r"^there is no owner bob for this credential$"):
-        await Guard(book, ANN).call("recall", owner="bob", question="tea")
+        await Guard(book, ANN).call("recall", owner="bob", query="tea")
 
 
 async def test_an_administrator_who_is_limited_to_owners_reaches_no_other_one(book):
     limited = Guard(book, replace(ANN, role=Role.ADMIN))
     with pytest.raises(NotFound):
-        await limited.call("recall", owner="bob", question="tea")
+        await limited.call("recall", owner="bob", query="tea")
     with pytest.raises(NotAllowed, match="whole book"):
         await limited.call("owners")
 
@@ -102,14 +102,14 @@ async def test_agents_and_groups_that_the_credential_does_not_name_are_not_there
 async def test_the_owners_own_view_needs_the_person(book):
     await book.remember("ann", "a secret of chef", agent="chef", audience="self")
     with pytest.raises(NotAllowed, match="own view"):
-        await Guard(book, ANN).call("recall", owner="ann", question="secret", view="owner")
+        await Guard(book, ANN).call("recall", owner="ann", query="secret", as_owner=True)
     found = await Guard(book, replace(ANN, person="ann")).call(
-        "recall", owner="ann", question="secret", view="owner"
+        "recall", owner="ann", query="secret", as_owner=True
     )
     assert len(found) == 1
     with pytest.raises(NotFound):
         await Guard(book, replace(ANN, person="ann")).call(
-            "recall", owner="bob", question="secret", view="owner"
+            "recall", owner="bob", query="secret", as_owner=True
         )
 
 
@@ -131,11 +131,11 @@ async def test_an_export_needs_the_person_and_yields_lines(book):
 async def test_owners_of_other_kinds_need_their_group_or_agent(book, kind):
     owner = Owner(kind=kind, id="team")
     with pytest.raises(NotFound):
-        await Guard(book, ANN).call("recall", owner=owner, question="x")
-    await Guard(book, local_admin("default")).call("recall", owner=owner, question="x")
+        await Guard(book, ANN).call("recall", owner=owner, query="x")
+    await Guard(book, local_admin("default")).call("recall", owner=owner, query="x")
     if kind is OwnerKind.GROUP:
         member = replace(ANN, groups=frozenset({"team"}))
-        await Guard(book, member).call("recall", owner=owner, question="x")
+        await Guard(book, member).call("recall", owner=owner, query="x")
 
 
 async def test_the_audit_is_told_of_reads_alone(book):
@@ -147,9 +147,9 @@ async def test_the_audit_is_told_of_reads_alone(book):
 
     guard = Guard(book, ANN, "rest", Audit())
     await guard.call("remember", owner="ann", content="tea")
-    await guard.call("recall", owner="ann", question="tea")
+    await guard.call("recall", owner="ann", query="tea")
     with pytest.raises(NotFound):
-        await guard.call("recall", owner="bob", question="tea")
+        await guard.call("recall", owner="bob", query="tea")
     assert told == [("app", "recall", "ann", "rest")]
 
 
@@ -180,10 +180,10 @@ async def test_the_audit_is_told_of_an_erasure_of_everything_once_it_is_done(boo
     guard = Guard(book, local_admin("default"), "rest", Audit())
     await book.remember("ann", "I like tea")
     gone = (await book.remember("ann", "I like rum")).id
-    await guard.call("forget", owner="ann", ids=gone, what="record", view="owner")
-    await guard.call("forget", owner="ann", everything=True, view="owner", dry_run=True)
+    await guard.call("forget", owner="ann", ids=gone, what="record", as_owner=True)
+    await guard.call("forget", owner="ann", everything=True, as_owner=True, dry_run=True)
     assert told == []
-    await guard.call("forget", owner="ann", everything=True, view="owner")
+    await guard.call("forget", owner="ann", everything=True, as_owner=True)
     assert told == [("forget everything", Owner(id="ann"))]
 
 

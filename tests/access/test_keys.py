@@ -285,7 +285,7 @@ async def test_an_erased_person_takes_their_key_along(book: Book, check: KeyChec
     shared = await book.keys.create("shop", role="editor", owners=["ann", "ben"])
     await book.remember("ann", "likes tea")
     assert await check.principal_of(own.secret) is not None
-    await book.forget("ann", everything=True, view="owner")
+    await book.forget("ann", everything=True, as_owner=True)
     seconds.now += FRESH_SECONDS
     assert await check.principal_of(own.secret) is None
     left = await check.principal_of(shared.secret)
@@ -300,7 +300,7 @@ async def test_a_key_that_alone_goes_with_a_person_is_noticed(
     own = await book.keys.create("phone", role="editor", person="ann")
     await book.remember("ann", "likes tea")
     assert await check.principal_of(own.secret) is not None
-    await book.forget("ann", everything=True, view="owner")
+    await book.forget("ann", everything=True, as_owner=True)
     seconds.now += FRESH_SECONDS
     assert await check.principal_of(own.secret) is None
 
@@ -336,7 +336,7 @@ async def test_a_key_of_one_owner_gets_no_other_through_the_guard(book: Book, ch
     assert holder is not None
     guard = Guard(book, holder)
     await guard.call("remember", owner="ann", content="likes tea")
-    await guard.call("list", owner="ann", view="owner")
+    await guard.call("list", owner="ann", as_owner=True)
     with pytest.raises(NotFound):
         await guard.call("list", owner="ben")
     for verb in ("keys.list", "keys.create"):

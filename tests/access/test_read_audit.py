@@ -39,7 +39,7 @@ async def test_the_guard_notes_who_asked_what_about_whom_and_by_which_surface(bo
     await book.remember("ann", "likes tea")
     audit = ReadAudit(book)
     guard = Guard(book, WEB, "mcp", audit)
-    await guard.call("recall", owner="ann", question="What does she drink?")
+    await guard.call("recall", owner="ann", query="What does she drink?")
     await guard.call("list", owner="ben")
     await guard.call("remember", owner="ann", content="likes cake")
     with pytest.raises(NotFound):
@@ -53,7 +53,7 @@ async def test_the_guard_notes_who_asked_what_about_whom_and_by_which_surface(bo
 async def test_no_content_and_no_owner_is_stored(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book, ReadAudit(book) as audit:
         guard = Guard(book, local_admin("default"), "rest", audit)
-        await guard.call("recall", owner="annabella", question="xylophones")
+        await guard.call("recall", owner="annabella", query="xylophones")
         await audit.flush()
         (line,) = (await book.admin.reads()).lines
         assert "annabella" not in repr(line)
@@ -92,10 +92,10 @@ async def test_a_whole_erasure_leaves_its_own_line_and_the_lines_before_it(book:
     guard = Guard(book, local_admin("default"), "rest", audit)
     await book.remember("ann", "likes tea")
     await guard.call("list", owner="ann")
-    await guard.call("forget", owner="ann", everything=True, view="owner", dry_run=True)
+    await guard.call("forget", owner="ann", everything=True, as_owner=True, dry_run=True)
     await audit.flush()
     assert [verb for _, verb, _ in await told(book, "ann")] == ["list"]
-    await guard.call("forget", owner="ann", everything=True, view="owner")
+    await guard.call("forget", owner="ann", everything=True, as_owner=True)
     await audit.flush()
     assert [verb for _, verb, _ in await told(book, "ann")] == ["list", "forget everything"]
 

@@ -18,10 +18,10 @@ async def test_what_is_known_comes_with_sources_readers_and_counts(book: memoran
     old = await book.remember("ana", "Lives in Lisbon", key="home", agent="coach")
     await book.remember("ana", "Lives in Porto", key="home", agent="coach")
     # What the person sets is a memory that all agents read, in the words that an agent had for it.
-    home = await book.profile.patch("ana", {"home": "Porto"}, view="owner")
+    home = await book.profile.patch("ana", {"home": "Porto"}, as_owner=True)
     await book.experience.add("coach", "heuristics", "Ask about bees first.", evidence={"ana": [said.id]})
 
-    owners = await book.about("ana", view="owner")
+    owners = await book.about("ana", as_owner=True)
     assert [known.memory.content for known in owners.memories] == [
         "Lives in Porto",
         "Speaks Spanish",
@@ -43,7 +43,7 @@ async def test_an_agent_is_told_nothing_of_what_it_may_not_see(book: memoranda.B
     found = await book.about("ana", agent="tutor")
     assert [known.memory.content for known in found.memories] == ["Speaks Spanish"]
     assert (found.total, found.records, found.unseen) == (1, {"memory": 1}, None)
-    nobody = await book.about("ben", view="owner")
+    nobody = await book.about("ben", as_owner=True)
     assert (nobody.memories, nobody.profile, nobody.records) == ((), (), {})
 
 

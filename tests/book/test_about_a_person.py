@@ -89,7 +89,7 @@ async def test_after_an_erasure_of_everything_it_tells_of_that_and_of_the_restri
     await book.keys.create("ann-phone", role="editor", owners=("ann",), person="ann")
     await book.restrict("ann")
     bens = [line async for line in book.export("ben", everything=True)]
-    receipt = await book.forget("ann", everything=True, view="owner")
+    receipt = await book.forget("ann", everything=True, as_owner=True)
     left = await lines_of(book.export("ann", everything=True))
     assert [(line["line"], line.get("what")) for line in left] == [
         ("head", None), ("about", "restriction"), ("about", "restricting"), ("about", "erasure"), ("last", None),
@@ -103,7 +103,7 @@ async def test_an_erasure_of_one_record_is_told_with_its_time_and_without_its_co
 ) -> None:
     tea = (await book.remember("ann", "likes tea")).id
     await book.remember("ann", "likes cake")
-    receipt = await book.forget("ann", [tea], view="owner")
+    receipt = await book.forget("ann", [tea], as_owner=True)
     lines = await lines_of(book.export("ann", everything=True))
     assert [line for line in lines if line.get("what") == "erasure"] == [
         {"line": "about", "what": "erasure", "at": receipt.at.isoformat(), "erased": {"memory": 1}}

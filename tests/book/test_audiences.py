@@ -85,7 +85,7 @@ async def test_the_author_and_the_person_narrow_a_statement(book: memoranda.Book
     await book.share("bea", nuts.id, "self", agent="doctor")
     assert await standing(book, agent="nurse") == set()
     await book.share("bea", nuts.id, "global", agent="doctor")
-    await book.share("bea", nuts.id, memoranda.Audience.of_agent("doctor"), view="owner")
+    await book.share("bea", nuts.id, memoranda.Audience.of_agent("doctor"), as_owner=True)
     assert await standing(book, agent="nurse") == set()
 
 
@@ -130,7 +130,7 @@ async def test_undo_does_not_tell_an_unseen_operation_from_none(book: memoranda.
     with pytest.raises(Erased):
         await book.undo("bea", gone.position, agent="a1")
     with pytest.raises(Erased):
-        await book.undo("bea", gone.position, view="owner")
+        await book.undo("bea", gone.position, as_owner=True)
 
 
 async def test_an_agent_asks_for_its_own_operations_only(book: memoranda.Book) -> None:
@@ -138,7 +138,7 @@ async def test_an_agent_asks_for_its_own_operations_only(book: memoranda.Book) -
     again = await book.operation("bea", "one", agent="a1")
     assert again is not None and again.ids() == made.ids()
     assert await book.operation("bea", "one", agent="a2") is None
-    assert await book.operation("bea", "one", view="owner") is not None
+    assert await book.operation("bea", "one", as_owner=True) is not None
 
 
 async def test_an_operation_id_of_another_is_unknown_and_free(book: memoranda.Book) -> None:
@@ -179,7 +179,7 @@ async def test_a_receipt_of_forgetting_counts_to_an_agent_only_what_it_may_see(
     assert counted[0][0] == counted[1][0]
     assert [one[1] for one in counted] == [(), ()]
     with pytest.raises(NotFound):
-        await book.get("bea", drunk.id, view="owner")
+        await book.get("bea", drunk.id, as_owner=True)
     assert await standing(book, agent="a2") == {"Eats at noon"}
 
 

@@ -94,7 +94,7 @@ async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too
         assert receipt.still_in == ()
         # The receipt tells the coach nothing of what the tutor concluded.
         assert "memory" not in receipt.removed
-        assert await book.count("ana", view="owner", types="memory") == 0
+        assert await book.count("ana", as_owner=True, types="memory") == 0
     assert found(tmp_path, "canary") == set()
 
 
@@ -117,7 +117,7 @@ async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> 
         await book.remember("ben", "Has a red canary", agent="coach")
         await book.backup(tmp_path / "copy.db")
         await book.forget("ana", told.id, agent="coach")
-        await book.forget("ben", everything=True, view="owner")
+        await book.forget("ben", everything=True, as_owner=True)
     done = await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     assert done == Restored(2, "")
     assert "restored.db" not in found(tmp_path, "canary")
@@ -203,7 +203,7 @@ async def test_forgetting_and_restoring_open_nothing_to_others(tmp_path: Path) -
             secret = await book.remember("ana", "the secret", agent="helper")
             await book.remember("ana", "the rest", agent="helper")
             await book.backup(tmp_path / "copy.db")
-            await book.forget("ana", secret.id, view="owner", backups=True)
+            await book.forget("ana", secret.id, as_owner=True, backups=True)
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     finally:
         os.umask(umask)
@@ -219,7 +219,7 @@ async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pyt
         told = await book.remember("ana", "the secret", agent="helper")
         await book.backup(Path("copy.db"))
         monkeypatch.chdir(tmp_path / "elsewhere")
-        receipt = await book.forget("ana", told.id, view="owner", backups=True)
+        receipt = await book.forget("ana", told.id, as_owner=True, backups=True)
     assert (receipt.state, receipt.still_in) == ("complete", ())
     assert b"the secret" not in (tmp_path / "book.db").read_bytes() + (tmp_path / "copy.db").read_bytes()
 
@@ -266,7 +266,7 @@ async def test_what_cannot_be_read_is_told_as_damage(tmp_path: Path, damage: str
     async with memoranda.open(tmp_path / "book.db") as book:
         with pytest.raises(Corrupt, match="restore a backup"):
             await book.history("ana", told.id, agent="helper")
-        assert (await book.forget("ana", everything=True, view="owner")).state == "complete"
+        assert (await book.forget("ana", everything=True, as_owner=True)).state == "complete"
         assert (await book.verify(whole=True)).faults == ()
 
 

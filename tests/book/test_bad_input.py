@@ -152,7 +152,7 @@ async def test_an_owner_that_is_no_name_is_refused(book: memoranda.Book, owner: 
         book.remember(owner, "x", agent="coach"),
         book.recall(owner, "x"),
         book.list(owner),
-        book.forget(owner, everything=True, view="owner"),
+        book.forget(owner, everything=True, as_owner=True),
     ):
         with pytest.raises(InvalidInput, match="owner"):
             await call
@@ -160,11 +160,11 @@ async def test_an_owner_that_is_no_name_is_refused(book: memoranda.Book, owner: 
 
 async def test_another_tenants_owner_is_refused(book: memoranda.Book) -> None:
     with pytest.raises(NotAllowed):
-        await book.recall(Owner(tenant="other", id="ana"), "x", view="owner")
+        await book.recall(Owner(tenant="other", id="ana"), "x", as_owner=True)
 
 
 async def test_a_view_that_is_none_is_refused(book: memoranda.Book) -> None:
-    for who in ({"view": "admin"}, {"view": "owner", "agent": "a"}, {"groups": ["g"]}, {"agent": ""}):
+    for who in ({"as_owner": "admin"}, {"as_owner": True, "agent": "a"}, {"groups": ["g"]}, {"agent": ""}):
         with pytest.raises(InvalidInput):
             await book.list("ana", **who)
 
@@ -174,10 +174,10 @@ async def test_an_id_of_another_owner_is_as_unknown_as_any(book: memoranda.Book)
     messages = []
     for id in (theirs, new_id()):
         for call in (
-            book.get("ana", id, view="owner"),
-            book.why("ana", id, view="owner"),
-            book.history("ana", id, view="owner"),
-            book.retract("ana", id, view="owner"),
+            book.get("ana", id, as_owner=True),
+            book.why("ana", id, as_owner=True),
+            book.history("ana", id, as_owner=True),
+            book.retract("ana", id, as_owner=True),
             book.remember("ana", "x", agent="coach", sources=[id]),
         ):
             with pytest.raises(NotFound) as refused:
@@ -244,7 +244,7 @@ async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: me
         with pytest.raises(InvalidInput, match="audience"):
             await call
     assert await book.count("ana", agent="tutor") == 0
-    await book.share("ana", own.id, theirs, view="owner")
+    await book.share("ana", own.id, theirs, as_owner=True)
     assert await book.count("ana", agent="tutor") == 1
 
 
@@ -272,9 +272,9 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
         (book.remember("ana", "x", operation=5), "operation"),  # type: ignore[arg-type]
         (book.remember("ana", "x", run="\ud800"), "run"),
         (book.remember("ana", "x", expect={"no": 1}), "expect"),  # type: ignore[dict-item]
-        (book.undo("ana", 2**70, view="owner"), "position"),
-        (book.undo("ana", "1", view="owner"), "position"),  # type: ignore[arg-type]
-        (book.ledger("ana", after=2**70, view="owner"), "after"),
+        (book.undo("ana", 2**70, as_owner=True), "position"),
+        (book.undo("ana", "1", as_owner=True), "position"),  # type: ignore[arg-type]
+        (book.ledger("ana", after=2**70, as_owner=True), "after"),
         (book.list("ana", cursor=5), "cursor"),  # type: ignore[arg-type]
         (book.list("ana", agent="a", groups=5), "groups"),  # type: ignore[arg-type]
         (book.list("ana", agent="a", groups=[1]), "groups"),  # type: ignore[list-item]
@@ -282,7 +282,7 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
         (book.list("ana", only=5), "only"),  # type: ignore[arg-type]
         (book.list("ana", only={"colour": "red"}), "only"),
         (book.list("ana", only={"statuses": ["bogus"]}), "statuses"),
-        (book.forget("ana", None, view="owner"), "ids"),  # type: ignore[arg-type]
+        (book.forget("ana", None, as_owner=True), "ids"),  # type: ignore[arg-type]
         (book.share("ana", new_id(), None), "audience"),  # type: ignore[arg-type]
         (book.agents.get("\ud800"), "name"),
         (book.agents.put("x", withdrawn=True), "withdrawn"),  # type: ignore[call-arg]
@@ -297,24 +297,24 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
 
 
 async def test_what_a_person_says_in_their_own_view_is_theirs(book: memoranda.Book) -> None:
-    told = await book.remember("ana", "I am left-handed", view="owner")
-    step = (await book.history("ana", told.id, view="owner"))[0]
+    told = await book.remember("ana", "I am left-handed", as_owner=True)
+    step = (await book.history("ana", told.id, as_owner=True))[0]
     assert step.actor.kind == "owner"
     assert await book.count("ana", agent="anyone") == 1
 
 
 async def test_malformed_ids_cursors_and_limits_name_themselves(book: memoranda.Book) -> None:
     for call, field in (
-        (book.get("ana", " ", view="owner"), "id"),
-        (book.get("ana", "no\0id", view="owner"), "id"),
-        (book.get("ana", 7, view="owner"), "id"),  # type: ignore[arg-type]
-        (book.list("ana", cursor="nonsense", view="owner"), "cursor"),
+        (book.get("ana", " ", as_owner=True), "id"),
+        (book.get("ana", "no\0id", as_owner=True), "id"),
+        (book.get("ana", 7, as_owner=True), "id"),  # type: ignore[arg-type]
+        (book.list("ana", cursor="nonsense", as_owner=True), "cursor"),
         (book.list("ana", limit=0), "limit"),
         (book.list("ana", limit=10_000), "limit"),
         (book.list("ana", types="dreams"), "types"),
         (book.recall("ana", "x", types="thread"), "types"),
         (book.list("ana", only={"since": NAIVE}), "since"),
-        (book.forget("ana", view="owner"), "ids"),
+        (book.forget("ana", as_owner=True), "ids"),
         (book.thread("ana", status="completed", agent="a"), "status"),  # type: ignore[arg-type]
         (book.remember("ana", "x", operation=""), "operation"),
         (book.remember(b"ana", "x"), "owner"),  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ async def home(book: Book, agent: str = "guide") -> Any:
 
 async def homes(book: Book) -> dict[str, str]:
     """Return each memory about the home with its status."""
-    page = await book.list("ana", types="memory", only={"keys": ["home"]}, view="owner")
+    page = await book.list("ana", types="memory", only={"keys": ["home"]}, as_owner=True)
     return {one.content: one.status.value for one in page if isinstance(one, Memory)}
 
 
@@ -41,8 +41,8 @@ async def test_what_a_user_says_of_a_bound_field_is_one_memory_and_no_document(c
         await say(book, clock, "My name is Ana. I live in Boston. I'm a nurse. I'm 34 years old.")
         profile = {"name": "Ana", "home": "Boston", "occupation": "nurse", "age": 34}
         assert await book.profile.get("ana", agent="guide") == profile
-        assert (await book.list("ana", types="profile", view="owner")).records == ()
-        page = await book.list("ana", types="memory", view="owner")
+        assert (await book.list("ana", types="profile", as_owner=True)).records == ()
+        page = await book.list("ana", types="memory", as_owner=True)
         held = {one.key: (one.content, one.data) for one in page if isinstance(one, Memory)}
         assert held["home"] == ("Lives in Boston", {"value": "Boston"})
         assert held["age"] == ("Is 34 years old", {"value": 34})
@@ -71,7 +71,7 @@ async def test_a_correction_a_retraction_an_undo_and_forgetting_change_what_the_
         assert await home(book) is None
         other = await say(book, clock, "I live in Rome.")
         assert await home(book) == "Rome"
-        await book.forget("ana", [*other, said], view="owner")
+        await book.forget("ana", [*other, said], as_owner=True)
         assert await home(book) is None
 
 
@@ -85,9 +85,9 @@ async def test_a_home_that_is_taken_back_in_words_leaves_the_profile(clock: Hand
 async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         await say(book, clock, "I live in Boston.")
-        receipt = await book.profile.patch("ana", {"home": "Lisbon"}, view="owner")
+        receipt = await book.profile.patch("ana", {"home": "Lisbon"}, as_owner=True)
         (item, *_) = receipt.items
-        memory = await book.get("ana", item.id, view="owner")
+        memory = await book.get("ana", item.id, as_owner=True)
         assert isinstance(memory, Memory) and memory.pinned and memory.trust == "user"
         assert (memory.key, memory.data) == ("home", {"value": "Lisbon"})
         assert await homes(book) == {"Lives in Boston": "superseded", "Home: Lisbon": "active"}
@@ -97,9 +97,9 @@ async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(clo
         await book.remember("ana", "Lives in Rome", key="home", agent="guide")
         await say(book, clock, "I moved to Porto.")
         assert await home(book) == "Lisbon"
-        gone = await book.profile.patch("ana", unset=["home"], view="owner")
+        gone = await book.profile.patch("ana", unset=["home"], as_owner=True)
         assert await home(book) is None
-        await book.undo("ana", gone.position, view="owner")
+        await book.undo("ana", gone.position, as_owner=True)
         assert await home(book) == "Lisbon"
 
 
@@ -109,7 +109,7 @@ async def test_what_a_program_sets_is_a_memory_that_is_not_pinned(clock: HandClo
         receipt = await book.profile.patch("ana", fields, agent="guide")
         memory = await book.get("ana", receipt.items[1].id, agent="guide")
         assert isinstance(memory, Memory) and not memory.pinned and memory.audience.agent == "guide"
-        (stored,) = await book.list("ana", types="profile", view="owner")
+        (stored,) = await book.list("ana", types="profile", as_owner=True)
         assert isinstance(stored, ProfileDocument) and stored.body == {"interests": ["tea"]}
         again = await book.profile.patch("ana", {"home": "Lisbon"}, agent="guide")
         assert [(part.code, part.field) for part in again.ignored] == [("unchanged", "home")]
@@ -182,15 +182,15 @@ async def test_a_tenants_schema_binds_its_fields_by_name_in_json_and_in_pydantic
     async with opened("memory://", clock) as book:
         await book.schemas.put("Habits", parameters=Habits)
         await book.profile.put(
-            "ana", {"diet": "vegan", "cups": 3, "rooms": ["attic"]}, schema="Habits", view="owner"
+            "ana", {"diet": "vegan", "cups": 3, "rooms": ["attic"]}, schema="Habits", as_owner=True
         )
-        page = await book.list("ana", types="memory", view="owner")
+        page = await book.list("ana", types="memory", as_owner=True)
         held = {one.key: one.data for one in page if isinstance(one, Memory)}
         assert held == {"diet": {"value": "vegan"}, "cups of coffee": {"value": 3}}
-        context = await book.context("ana", view="owner")
+        context = await book.context("ana", as_owner=True)
         assert "vegan" in context.text and context.text.count("attic") == 1
-        await book.remember("ana", "Eats fish again", key="diet", view="owner", pinned=True)
-        assert (await book.profile.get("ana", "Habits", view="owner"))["diet"] == "Eats fish again"
+        await book.remember("ana", "Eats fish again", key="diet", as_owner=True, pinned=True)
+        assert (await book.profile.get("ana", "Habits", as_owner=True))["diet"] == "Eats fish again"
         # A tenant's own Profile binds the fields of the built-in one, unless it says otherwise.
         fields = {"home": {"type": "string"}, "name": {"type": "string", "x-memoranda-key": None}}
         await book.schemas.put("Profile", parameters={"type": "object", "properties": fields})
@@ -233,7 +233,7 @@ async def test_a_context_tells_a_field_and_its_memory_once(clock: HandClock) -> 
         await book.remember(
             "ana", note, key="occupation", data={"value": "team lead"}, agent="guide", trust="user"
         )
-        await book.profile.patch("ana", {"home": "Lisbon"}, view="owner")
+        await book.profile.patch("ana", {"home": "Lisbon"}, as_owner=True)
         text = (await book.context("ana", agent="guide")).text
         # In other words than its value, the memory tells more; in the same words the field stands in the profile.
         assert note in text and "team lead" not in text
@@ -244,7 +244,7 @@ async def test_a_context_with_a_profile_makes_no_more_round_trips(
     tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with memoranda.open(tmp_path / "book.db", clock=clock, worker=False, embed=None) as book:
-        await book.profile.patch("ana", {"home": "Lisbon", "interests": ["tea"]}, view="owner")
+        await book.profile.patch("ana", {"home": "Lisbon", "interests": ["tea"]}, as_owner=True)
         await book.context("ana", "tea", agent="guide")
         counts: dict[str, int] = {}
         for name in ("scan", "scans", "get"):

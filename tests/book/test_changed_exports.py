@@ -42,12 +42,12 @@ async def test_a_changed_line_is_left_out_and_reported_where_the_key_is_known(
         if owner is not None:
             # The key comes with an export of the whole book.
             await new.import_([line async for line in book.export()])
-            await new.forget("ana", everything=True, view="owner")
+            await new.forget("ana", everything=True, as_owner=True)
         report = await new.import_(lines)
         assert [(line, "was changed" in why) for line, why in report.errors] == [(number, True)]
         assert report.unchecked == 0
-        assert await new.count("ana", view="owner") == 0
-        assert (await new.count("ben", view="owner")) == 1
+        assert await new.count("ana", as_owner=True) == 0
+        assert (await new.count("ben", as_owner=True)) == 1
     # Nor does the book that wrote it take it.
     assert [line for line, _ in (await book.import_(lines)).errors] == [number]
 

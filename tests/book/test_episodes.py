@@ -111,8 +111,8 @@ async def test_only_what_the_view_may_see_was_tried():
     async with memoranda.open("memory://", embed=None) as book:
         await tried(book, "Refund order 8842")
         assert await book.episodes("ana", like="refund order", agent="other") == []
-        assert len(await book.episodes("ana", like="refund order", view="owner")) == 1
-        assert await book.episodes("ben", like="refund order", view="owner") == []
+        assert len(await book.episodes("ana", like="refund order", as_owner=True)) == 1
+        assert await book.episodes("ben", like="refund order", as_owner=True) == []
         with pytest.raises(InvalidInput, match="outcome"):
             await book.episodes("ana", outcome="great")
 
@@ -125,9 +125,9 @@ async def test_a_list_of_episodes_refuses_what_no_episode_has(wrong: dict[str, A
     async with memoranda.open("memory://", embed=None) as book:
         await tried(book, "Refund order 8842", "failed", ["refund", "orders"])
         with pytest.raises(InvalidInput) as refused:
-            await book.episodes.list("ana", view="owner", **wrong)
+            await book.episodes.list("ana", as_owner=True, **wrong)
         assert refused.value.field == field
-        failed = await book.episodes.list("ana", outcome="failed", tags=["refund"], view="owner")
+        failed = await book.episodes.list("ana", outcome="failed", tags=["refund"], as_owner=True)
         assert [episode.goal for episode in failed] == ["Refund order 8842"]
 
 
@@ -167,22 +167,22 @@ async def test_what_was_cut_off_goes_and_comes_with_its_episode(book_of_small: m
     lines = [line async for line in book.export("ana")]
     async with memoranda.open("memory://", embed=None) as other:
         await other.import_(lines)
-        assert await other.episodes.overflow("ana", id, view="owner") == await book.episodes.overflow(
-            "ana", id, view="owner"
+        assert await other.episodes.overflow("ana", id, as_owner=True) == await book.episodes.overflow(
+            "ana", id, as_owner=True
         )
-    receipt = await book.forget("ana", id, view="owner")
+    receipt = await book.forget("ana", id, as_owner=True)
     assert len(receipt.ids) == 2
-    assert await book.count("ana", view="owner") == 0
+    assert await book.count("ana", as_owner=True) == 0
     assert (await book.verify()).faults == ()
 
 
 async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(book_of_small: memoranda.Book):
     book = book_of_small
     id = await call_much(book)
-    undone = await book.undo("ana", (await book.history("ana", id, view="owner"))[0].position, view="owner")
-    assert await book.count("ana", view="owner") == 0
-    await book.undo("ana", undone.position, view="owner")
-    assert await book.episodes.overflow("ana", id, view="owner") is not None
+    undone = await book.undo("ana", (await book.history("ana", id, as_owner=True))[0].position, as_owner=True)
+    assert await book.count("ana", as_owner=True) == 0
+    await book.undo("ana", undone.position, as_owner=True)
+    assert await book.episodes.overflow("ana", id, as_owner=True) is not None
 
 
 async def test_what_is_kept_beside_an_episode_has_an_end_too():

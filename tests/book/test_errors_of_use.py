@@ -52,11 +52,11 @@ async def test_a_read_that_is_empty_because_of_its_view_tells_the_developer(
     caplog.clear()
     assert len(await book.list("ana", agent="tutor", groups=["blue"])) == 0
     assert "agent tutor in blue sees 0 of 1" in caplog.text and "agent=" not in caplog.text
-    assert "groups=" not in caplog.text and "view='owner'" in caplog.text
+    assert "groups=" not in caplog.text and "as_owner=True" in caplog.text
     caplog.clear()
     # What is not there for anybody, or not the answer, is no matter of the view.
     await book.recall("ben", "tea")
-    await book.recall("ana", "tea", view="owner", types="episode")
+    await book.recall("ana", "tea", as_owner=True, types="episode")
     await book.recall("ana", "zebra", agent="coach")
     assert caplog.text == ""
     caplog.set_level(logging.INFO, "memoranda.view")
@@ -81,7 +81,7 @@ async def test_undoing_an_append_says_what_to_do_instead_and_it_works(book: memo
     with pytest.raises(InvalidInput, match="a later change that depends on position 1 appended messages"):
         await book.undo("ana", 1, agent="coach", with_dependents=True)
     await book.forget("ana", thread.id, agent="coach")
-    assert len(await book.list("ana", view="owner")) == 0
+    assert len(await book.list("ana", as_owner=True)) == 0
 
 
 async def test_a_change_with_dependents_names_the_argument_that_undoes_them(book: memoranda.Book) -> None:

@@ -45,7 +45,7 @@ async def test_a_line_that_falls_below_the_bar_serves_others_no_more_at_once():
     async with memoranda.open("memory://", embed=None) as book:
         await learnt(book, "Keep it short", "ana", "ben", "carl")
         assert (await lines_for(book, "dora"))[0] == ["Keep it short"]
-        await book.forget("ben", everything=True, view="owner")
+        await book.forget("ben", everything=True, as_owner=True)
         assert (await lines_for(book, "dora"))[0] == []
         assert (await lines_for(book, "ana"))[0] == ["Keep it short"]
 
@@ -60,7 +60,7 @@ async def test_a_line_that_names_one_of_those_from_whom_it_stems_serves_them_alo
         assert (await lines_for(book, "dora"))[0] == ["Ben likes it short"]
         await book.experience.approve("guide", id, approved=False)
         assert (await lines_for(book, "dora"))[0] == []
-        await book.forget("ben", everything=True, view="owner")
+        await book.forget("ben", everything=True, as_owner=True)
         assert await book.experience.list("guide") == []
 
 
@@ -85,7 +85,7 @@ async def test_a_line_is_guarded_again_when_the_user_has_forgotten_what_it_told(
         home = (await book.remember("ana", "Lives in Ullapool")).id
         id = await learnt(book, "Ullapool has few trains", "ana")
         assert (await lines_for(book, "ben"))[0] == []
-        await book.forget("ana", home, view="owner")
+        await book.forget("ana", home, as_owner=True)
         await book.experience.check_privacy("guide", id)
         assert (await lines_for(book, "ben"))[0] == ["Ullapool has few trains"]
 

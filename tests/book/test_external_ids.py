@@ -169,7 +169,7 @@ async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(book: m
     assert [
         part.name for part in (await thread.remember("User likes stout.", supersedes=["inv"])).ignored
     ] == ["inv"]
-    for entry in await book.ledger(ME, view="owner"):
+    for entry in await book.ledger(ME, as_owner=True):
         assert "inv" not in str(entry.ignored) and "abc-123" not in str(entry.ignored)
     with pytest.raises(NotFound, match="abc"):
         await book.remember(ME, "said nowhere", sources=["abc"], **who)
@@ -204,8 +204,8 @@ async def test_a_second_record_with_the_same_external_id_is_a_conflict_that_name
     with pytest.raises(Conflict, match="UUID"):
         await book.get(ME, "m1", agent="a")
     with pytest.raises(Conflict, match="UUID"):
-        await book.forget(ME, "m1", view="owner")
-    assert await book.count(ME, types="memory", view="owner") == 2
+        await book.forget(ME, "m1", as_owner=True)
+    assert await book.count(ME, types="memory", as_owner=True) == 2
 
 
 async def test_a_name_that_nobody_has_is_not_found_and_writes_nothing(book: memoranda.Book) -> None:
@@ -222,7 +222,7 @@ async def test_a_name_that_nobody_has_is_not_found_and_writes_nothing(book: memo
     ):
         with pytest.raises(NotFound):
             await call
-    assert await book.count(ME, view="owner") == 1
+    assert await book.count(ME, as_owner=True) == 1
 
 
 def test_the_synchronous_book_takes_external_ids(tmp_path: Path) -> None:
@@ -233,4 +233,4 @@ def test_the_synchronous_book_takes_external_ids(tmp_path: Path) -> None:
         book.episodes.record(ME, summary="Made tea", outcome="succeeded", external_id="e1", thread="chat-1")
         assert cast(Memory, book.get(ME, "m1")).thread == book.thread(ME, id="chat-1").id
         assert [source.id for source in book.why(ME, "e1").sources] == [thread.id]
-        assert len(book.forget(ME, ["m1", "e1"], what="record", view="owner").ids) == 2
+        assert len(book.forget(ME, ["m1", "e1"], what="record", as_owner=True).ids) == 2

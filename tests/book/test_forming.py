@@ -128,7 +128,7 @@ async def test_the_wishes_are_those_of_the_threads_agent_whoever_writes(
         thread = await book.thread("ann", agent=agent, name=agent, audience="global")
         other = "waiter" if agent == "guide" else "guide"
         if handed == "by id":
-            thread = await book.thread("ann", id=thread.id, view="owner")
+            thread = await book.thread("ann", id=thread.id, as_owner=True)
         elif handed == "by name":
             thread = await book.thread("ann", agent=other, name=agent, audience="global")
         said = await thread.append("user", "I like tea")

@@ -31,7 +31,7 @@ async def test_why_tells_what_a_profile_rests_on_now(book: memoranda.Book) -> No
         )
     why = await book.why("ana", receipt.id)
     assert [source.quote for source in why.sources] == ["I moved to Bonn"]
-    await book.forget("ana", second.id, view="owner")
+    await book.forget("ana", second.id, as_owner=True)
     assert await book.profile.documents("ana") == []
 
 

@@ -16,7 +16,7 @@ RUN = "Ran a first marathon"
 
 
 async def memory(book: memoranda.Book, id: object) -> Memory:
-    found = await book.get("ana", id, view="owner")  # type: ignore[arg-type]
+    found = await book.get("ana", id, as_owner=True)  # type: ignore[arg-type]
     assert isinstance(found, Memory)
     return found
 

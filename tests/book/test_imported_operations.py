@@ -32,7 +32,7 @@ async def test_a_request_repeated_in_the_book_that_an_owner_came_to_is_answered_
         assert not (await other.remember("ana", "Plays chess", agent="tutor", operation="one")).repeated
         with pytest.raises(Erased):
             await other.remember("ana", "Has a blue canary", agent="coach", operation="two")
-        assert await other.count("ana", view="owner") == 2
+        assert await other.count("ana", as_owner=True) == 2
         assert (await other.verify()).faults == ()
 
 
@@ -55,7 +55,7 @@ async def test_a_request_of_which_a_part_was_forgotten_leaves_no_digest_and_is_r
 
     told = await append(book)
     whole = [line async for line in book.export("ana")]
-    await book.forget("ana", ids=told.ids()[1:], view="owner")
+    await book.forget("ana", ids=told.ids()[1:], as_owner=True)
     assert NO_REQUEST not in "".join(whole)
     lines = [line async for line in book.export("ana")]
     assert sum(NO_REQUEST in line for line in lines) == 1

@@ -42,11 +42,11 @@ async def live(book: memoranda.Book) -> None:
     held = await book.remember("ana", "Lives in Bonn", operation="home")
     await book.mark_used("ana", [held.id])
     await book.retract("ana", held.id, reason="moved")
-    await book.forget("ana", [gone.id, said.ids("message")[0]], view="owner")
-    await book.profile.patch("ana", {"name": "Ana"}, view="owner")
+    await book.forget("ana", [gone.id, said.ids("message")[0]], as_owner=True)
+    await book.profile.patch("ana", {"name": "Ana"}, as_owner=True)
     await book.remember("zoe", "Swims")
     await book.remember("carl", "Runs", operation="ran")
-    await book.forget("carl", everything=True, view="owner")
+    await book.forget("carl", everything=True, as_owner=True)
 
 
 async def _exported() -> list[str]:
@@ -66,7 +66,7 @@ def exported(made: list[str]) -> list[str]:
 
 
 async def contents(book: memoranda.Book, owner: str) -> list[Any]:
-    return list((await book.list(owner, view="owner", limit=1000)).records)
+    return list((await book.list(owner, as_owner=True, limit=1000)).records)
 
 
 def find(lines: list[Line], kind: str, **wanted: Any) -> int:

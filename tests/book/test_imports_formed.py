@@ -50,7 +50,7 @@ async def test_what_was_not_formed_is_formed_after_a_silence(
     clock.advance(seconds=31)
     await target.worker.drain()
     for owner in ("ann", "ben"):
-        found = await target.list(owner, types="memory", view="owner")
+        found = await target.list(owner, types="memory", as_owner=True)
         assert len(found.records) == 2
 
 
@@ -91,7 +91,7 @@ async def test_what_is_forgotten_meanwhile_keeps_nothing_else(
 
     async def forgetting(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
         async for threads in found(records, owner):
-            await target.forget(owner, threads[0].id, view="owner")
+            await target.forget(owner, threads[0].id, as_owner=True)
             yield threads
 
     monkeypatch.setattr(pending_threads, "pending_threads", forgetting)

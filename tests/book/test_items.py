@@ -177,10 +177,10 @@ async def test_values_and_names_that_cannot_be_kept_are_refused_with_their_place
 async def test_forgetting_an_item_erases_its_history(book: memoranda.Book) -> None:
     receipt = await book.items.put("ana", NOTES, "tea", "green")
     await book.items.put("ana", NOTES, "tea", "black")
-    await book.forget("ana", [receipt.id], what="record", view="owner")
+    await book.forget("ana", [receipt.id], what="record", as_owner=True)
     assert await book.items.get("ana", NOTES, "tea") is None
     with pytest.raises(memoranda.NotFound):
-        await book.history("ana", receipt.id, view="owner")
+        await book.history("ana", receipt.id, as_owner=True)
     assert (await book.verify()).faults == ()
 
 

@@ -39,10 +39,10 @@ async def test_what_a_user_says_very_often_is_one_memory_and_one_interest_with_a
         await thread.form_again()
         await book.drain()
         assert (await book.get("ana", memory.id, agent="helper")) == memory
-        await book.forget("ana", ids=said[1:], view="owner")
+        await book.forget("ana", ids=said[1:], as_owner=True)
         (left,) = await book.list("ana", types="memory", agent="helper")
         assert isinstance(left, Memory) and (left.sources, left.unlisted) == ((said[0],), ())
-        await book.forget("ana", ids=said[:1], view="owner")
+        await book.forget("ana", ids=said[:1], as_owner=True)
         assert await book.count("ana", types=["memory", "profile"], agent="helper") == 0
 
 

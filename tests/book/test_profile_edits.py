@@ -40,12 +40,12 @@ async def test_a_field_that_no_document_has_is_read_with_its_schemas_default(boo
 
 
 async def test_what_a_person_puts_is_pinned_and_a_program_leaves_it(book: memoranda.Book) -> None:
-    await book.profile.put("ann", {"home": "Rome"}, view="owner")
+    await book.profile.put("ann", {"home": "Rome"}, as_owner=True)
     receipt = await book.profile.patch(
         "ann", {"home": "Oslo", "name": "Ann"}, audience="global", agent="guide"
     )
     assert [part.field for part in receipt.ignored] == ["home"]
-    assert await book.profile.get("ann", view="owner") == {"home": "Rome", "name": "Ann"}
+    assert await book.profile.get("ann", as_owner=True) == {"home": "Rome", "name": "Ann"}
 
 
 @pytest.mark.parametrize("body", [{"age": "old"}, {"age": 900}, ["home"], None])

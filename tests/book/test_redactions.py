@@ -42,7 +42,7 @@ async def test_no_file_holds_words_that_were_taken_out(tmp_path: Path) -> None:
         assert {Path(path).name for path in receipt.still_in} == {"kept.db", "rewritten.db"}
     assert found(tmp_path) == {"kept.db", "rewritten.db"}
     async with memoranda.open(tmp_path / "book.db") as book:
-        (message,) = (await book.list("ana", types="message", view="owner")).records
+        (message,) = (await book.list("ana", types="message", as_owner=True)).records
         assert message.passage_text() == SAID.replace(WORDS, "")
 
 
@@ -65,7 +65,7 @@ async def test_a_restored_backup_lacks_the_words(tmp_path: Path) -> None:
     opened = partial(open_engine, create=False)
     await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     async with memoranda.open(tmp_path / "restored.db") as book:
-        (message,) = (await book.list("ana", types="message", view="owner")).records
+        (message,) = (await book.list("ana", types="message", as_owner=True)).records
         assert message.passage_text() == SAID.replace(WORDS, "")
         assert (await book.verify()).faults == ()
     assert "restored.db" not in found(tmp_path)
@@ -81,6 +81,6 @@ async def test_neither_an_import_nor_the_same_operation_brings_the_words_back(tm
         assert report.errors == []
         again = await thread.append("user", SAID, operation="first")
         assert again.repeated
-        (message,) = (await book.list("ana", types="message", view="owner")).records
+        (message,) = (await book.list("ana", types="message", as_owner=True)).records
         assert message.passage_text() == SAID.replace(WORDS, "")
     assert found(tmp_path) == set()

@@ -33,11 +33,11 @@ async def test_nothing_of_a_restricted_owner_is_recalled_or_placed(book, told):
 
 async def test_the_owners_own_view_recalls_and_places_nothing_in_a_context(book, told):
     await book.restrict("ann")
-    assert len(await book.recall("ann", "tea", view="owner", types="memory")) == 1
-    context = await book.context("ann", "tea", view="owner", thread=told)
+    assert len(await book.recall("ann", "tea", as_owner=True, types="memory")) == 1
+    context = await book.context("ann", "tea", as_owner=True, thread=told)
     assert context.text == "" and context.tokens == 0 and context.blocks == ()
     await book.unrestrict("ann")
-    assert "green tea" in (await book.context("ann", "tea", view="owner")).text
+    assert "green tea" in (await book.context("ann", "tea", as_owner=True)).text
 
 
 async def test_nothing_is_formed_or_stored_of_a_restricted_owner(book, told):
@@ -47,20 +47,20 @@ async def test_nothing_is_formed_or_stored_of_a_restricted_owner(book, told):
     with pytest.raises(Restricted):
         await book.remember("ann", "likes coffee")
     await book.worker.drain()
-    assert await book.count("ann", types="memory", view="owner") == 1
+    assert await book.count("ann", types="memory", as_owner=True) == 1
     with pytest.raises(NotFound):
         await told.summarise()
     await book.unrestrict("ann")
     await told.append("user", "I moved to Porto.")
     assert [one.state for one in (await book.form("ann", agent="chef")).threads] == ["formed"]
-    assert await book.count("ann", types="memory", view="owner") > 1
+    assert await book.count("ann", types="memory", as_owner=True) > 1
 
 
 async def test_new_content_is_kept_unread_where_it_is_asked_for(book, told):
     await book.restrict("ann", appends="keep_unread")
     await told.append("user", "I also like black tea")
     assert await book.recall("ann", "black tea", agent="chef") == []
-    assert len(await book.recall("ann", "black tea", view="owner", types="message")) >= 1
+    assert len(await book.recall("ann", "black tea", as_owner=True, types="message")) >= 1
     await book.unrestrict("ann")
     assert len(await book.recall("ann", "black tea", agent="chef", types="message")) >= 1
 
@@ -68,11 +68,11 @@ async def test_new_content_is_kept_unread_where_it_is_asked_for(book, told):
 async def test_export_the_owners_view_and_erasure_stay_and_the_restriction_survives(book, told):
     await book.restrict("ann")
     assert any("green tea" in line for line in [line async for line in book.export("ann")])
-    assert [one.content for one in (await book.list("ann", types="memory", view="owner")).records] == [
+    assert [one.content for one in (await book.list("ann", types="memory", as_owner=True)).records] == [
         "likes green tea"
     ]
-    await book.forget("ann", everything=True, view="owner")
-    assert await book.count("ann", view="owner") == 0
+    await book.forget("ann", everything=True, as_owner=True)
+    assert await book.count("ann", as_owner=True) == 0
     assert await book.restriction("ann") is not None
     with pytest.raises(Restricted):
         await book.remember("ann", "back again")
@@ -122,7 +122,7 @@ async def test_an_export_carries_the_restriction_and_no_moment_of_its_import_sho
         assert report.errors == [] and report.records["memory"] == 1
         assert found and all(found)
         assert (limit := await other.restriction("ann")) and limit.at == since
-        assert len(await other.recall("ann", "tea", view="owner", types="memory")) == 1
+        assert len(await other.recall("ann", "tea", as_owner=True, types="memory")) == 1
 
 
 async def test_no_import_lifts_or_changes_a_restriction(book, told, tmp_path):
@@ -135,7 +135,7 @@ async def test_no_import_lifts_or_changes_a_restriction(book, told, tmp_path):
             assert (await other.import_([json.dumps(line) for line in lines])).errors == []
             assert (limit := await other.restriction("ann")) and limit.appends == "refuse"
         assert await other.recall("ann", "tea", agent="chef") == []
-        assert len(await other.recall("ann", "tea", view="owner", types="memory")) == 1
+        assert len(await other.recall("ann", "tea", as_owner=True, types="memory")) == 1
 
 
 async def test_a_changed_restriction_refuses_the_owner(book, told, tmp_path):
@@ -164,7 +164,7 @@ async def test_a_whole_book_carries_restrictions_of_owners_without_records_and_w
 async def test_who_restricted_a_person_and_lifted_it_is_told_with_everything_about_them(book, told):
     await book.restrict("ann")
     await book.unrestrict("ann")
-    await book.forget("ann", everything=True, view="owner")
+    await book.forget("ann", everything=True, as_owner=True)
     assert [(line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines] == [
         ("local", "restrict", "library"),
         ("local", "unrestrict", "library"),

@@ -123,7 +123,7 @@ async def test_by_default_nobody_pays_for_what_another_writes_and_the_first_fact
         await book.update("ana", newest.record.id, "coach fact 48, corrected", agent="coach")
         for other in ("tutor", None):
             await book.remember("ana", "x", agent=other)
-        await book.remember("ana", "y", view="owner")
+        await book.remember("ana", "y", as_owner=True)
 
 
 async def test_reject_refuses_at_the_cap_and_allows_an_update(tmp_path: Path, clock: HandClock) -> None:
@@ -179,7 +179,7 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
         )
         held = next(job for job in await book.engine.jobs(None, 10) if job.kind == "derive")
         exported = [line async for line in book.export("ana")]
-        receipt = await book.forget("ana", everything=True, view="owner")
+        receipt = await book.forget("ana", everything=True, as_owner=True)
         assert receipt.state == "complete"
         assert receipt.removed["jobs"] == 2
 
@@ -199,8 +199,8 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
         thread = await book.thread("ana", agent="coach")
         with pytest.raises(Erased):
             await thread.append("user", "My secret is the blue canary.", operation="said")
-        assert await book.recall("ana", "blue canary secret", view="owner") == []
-        assert await book.count("ana", types=["message", "memory"], view="owner") == 0
+        assert await book.recall("ana", "blue canary secret", as_owner=True) == []
+        assert await book.count("ana", types=["message", "memory"], as_owner=True) == 0
         assert (await book.verify()).faults == ()
     assert not ran
     for path in tmp_path.iterdir():

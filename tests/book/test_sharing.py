@@ -163,12 +163,12 @@ async def test_the_person_sees_who_reads_how_much_and_an_agent_does_not(
         await book.remember("ana", "Likes tea", agent="coach", audience="global")
         await book.remember("ana", "Snores", agent="coach")
         await book.episodes.record("ana", goal="Slept", outcome="succeeded", agent="coach")
-        found = await book.readers("ana", view="owner")
+        found = await book.readers("ana", as_owner=True)
         assert [(one.audience.kind.value, one.audience.agent, one.records) for one in found] == [
             ("global", None, {"memory": 1}),
             ("self", "coach", {"episode": 1, "memory": 1}),
         ]
-        with pytest.raises(NotAllowed, match="view='owner'"):
+        with pytest.raises(NotAllowed, match="as_owner=True"):
             await book.readers("ana", agent="coach")
 
 
@@ -205,7 +205,7 @@ async def test_memories_of_a_group_are_shown_to_an_agent_whose_view_names_the_gr
         (block,) = [block for block in seen.blocks if block.name == "group_memories"]
         assert 'of group "blue", key: "release"] Releases are on Monday' in block.text
         assert "leaving" not in seen.text and "behind" not in seen.text and "Likes tea" in seen.text
-        for who in ({"agent": "coach"}, {"agent": "coach", "groups": ["green"]}, {"view": "owner"}):
+        for who in ({"agent": "coach"}, {"agent": "coach", "groups": ["green"]}, {"as_owner": True}):
             without = await book.context("ana", "When is the release?", **who)
             assert "release" not in without.text.lower().replace("<", "")
 

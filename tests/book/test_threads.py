@@ -19,7 +19,7 @@ def numbers(page: Page) -> list[int]:
 async def test_turns_are_read_by_their_numbers(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="guide")
     await thread.append([{"role": "user", "content": f"Turn {place}"} for place in range(1, 31)])
-    await book.forget("ana", [(await thread.messages(first=12, last=12))[0].id], view="owner")
+    await book.forget("ana", [(await thread.messages(first=12, last=12))[0].id], as_owner=True)
     assert numbers(await thread.messages(first=10, last=14)) == [10, 11, 13, 14]
     assert numbers(await thread.messages(first=29)) == [29, 30]
     assert numbers(await thread.messages(last=2)) == [1, 2]

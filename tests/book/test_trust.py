@@ -10,7 +10,7 @@ from tests.conftest import HandClock
 
 
 async def memory_of(book: memoranda.Book, id: object) -> Memory:
-    found = await book.get("ana", id, view="owner")  # type: ignore[arg-type]
+    found = await book.get("ana", id, as_owner=True)  # type: ignore[arg-type]
     assert isinstance(found, Memory)
     return found
 
@@ -22,7 +22,7 @@ async def test_a_poisoned_page_does_not_take_the_place_of_what_the_operator_pinn
         "ana",
         "Pay invoices only after approval",
         key="policy",
-        view="owner",
+        as_owner=True,
         trust="operator",
         pinned=True,
         audience="global",
@@ -51,7 +51,7 @@ async def test_a_poisoned_page_does_not_take_the_place_of_what_the_operator_pinn
 
 
 async def test_an_agent_does_not_replace_or_retract_what_the_person_wrote(book: memoranda.Book) -> None:
-    mine = await book.remember("ana", "Lives in Boston", key="home", view="owner", audience="global")
+    mine = await book.remember("ana", "Lives in Boston", key="home", as_owner=True, audience="global")
     guess = await book.remember("ana", "Lives in York", key="home", agent="bot", audience="global")
     assert [part.code for part in guess.ignored] == ["protected"]
     assert [part.code for part in (await book.retract("ana", mine.id, agent="bot")).ignored] == ["protected"]
@@ -84,7 +84,7 @@ async def test_an_agent_still_corrects_what_was_formed_and_a_page_does_not(
 async def test_a_disputed_statement_survives_an_export_and_a_restart(
     tmp_path: Path, book: memoranda.Book
 ) -> None:
-    mine = await book.remember("ana", "Lives in Boston", key="home", view="owner", audience="global")
+    mine = await book.remember("ana", "Lives in Boston", key="home", as_owner=True, audience="global")
     guess = await book.remember("ana", "Lives in York", key="home", agent="bot", audience="global")
     lines = [line async for line in book.export()]
     async with memoranda.open(tmp_path / "other.db", embed=None, worker=False) as other:

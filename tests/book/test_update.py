@@ -11,7 +11,7 @@ from memoranda.model.memories import Memory
 
 
 async def memory(book: memoranda.Book, id: object) -> Memory:
-    found = await book.get("ana", id, view="owner")  # type: ignore[arg-type]
+    found = await book.get("ana", id, as_owner=True)  # type: ignore[arg-type]
     assert isinstance(found, Memory)
     return found
 
@@ -87,9 +87,9 @@ async def test_an_update_with_the_same_words_keeps_all_of_many_sources(book: mem
     why = await book.why("ana", receipt.id, agent="helper", limit=200)
     assert {source.id for source in why.sources} == set(said)
     # So it goes only with the last of them.
-    await book.forget("ana", ids=said[1:], view="owner")
+    await book.forget("ana", ids=said[1:], as_owner=True)
     assert (await memory(book, receipt.id)).sources == (said[0],)
-    await book.forget("ana", ids=said[:1], view="owner")
+    await book.forget("ana", ids=said[:1], as_owner=True)
     with pytest.raises(memoranda.NotFound):
         await memory(book, receipt.id)
 
@@ -137,11 +137,11 @@ async def test_only_what_is_active_and_seen_can_be_updated(book: memoranda.Book)
         await book.update("ana", other.id, "Has a cat", agent="helper")
     with pytest.raises(memoranda.InvalidInput, match=r"^content:"):
         await book.update("ana", (await book.remember("ana", "x", agent="helper")).id, "", agent="helper")
-    assert await book.count("ana", types="memory", view="owner") == 4
+    assert await book.count("ana", types="memory", as_owner=True) == 4
 
 
 async def test_an_update_of_lower_trust_stays_beside_what_the_person_wrote(book: memoranda.Book) -> None:
-    own = await book.remember("ana", "Is allergic to nuts", view="owner", audience="global", pinned=True)
+    own = await book.remember("ana", "Is allergic to nuts", as_owner=True, audience="global", pinned=True)
     assert own.id is not None
     receipt = await book.update("ana", own.id, "Is allergic to nothing", agent="bot")
     assert [part.code for part in receipt.ignored] == ["protected"]

@@ -20,7 +20,7 @@ def test_the_audit_lists_who_read_about_whom(tmp_path: Path) -> None:
     async def ask() -> None:
         async with memoranda.open(tmp_path / "book.db") as book, ReadAudit(book) as audit:
             guard = Guard(book, local_admin("default"), "mcp", audit)
-            await guard.call("recall", owner="ana", question="tea?")
+            await guard.call("recall", owner="ana", query="tea?")
             await guard.call("admin.list")
 
     asyncio.run(ask())

@@ -44,16 +44,16 @@ def test_what_cannot_be_undone_wants_yes_where_there_is_no_terminal(shell: Shell
     refused = shell.run("call", "forget", "owner=ana", "about=drink", code=2)
     assert "cannot be undone" in refused and "--yes" in refused
     assert json.loads(shell.run("call", "count", "owner=ana")) == 1
-    shell.run("call", "forget", "owner=ana", "about=tea", "view=owner", "dry_run=true")
-    shell.run("call", "forget", "owner=ana", "about=tea", "view=owner", "--yes")
+    shell.run("call", "forget", "owner=ana", "about=tea", "as_owner=true", "dry_run=true")
+    shell.run("call", "forget", "owner=ana", "about=tea", "as_owner=true", "--yes")
     assert json.loads(shell.run("call", "count", "owner=ana")) == 0
 
 
 def test_unknown_names_are_refused_with_the_nearest_right_one(shell: Shell) -> None:
     assert "did you mean items.get" in shell.run("call", "items.gte", code=2)
-    said = shell.run("call", "recall", "owner=ana", "question=tea", "limt=2", code=2)
+    said = shell.run("call", "recall", "owner=ana", "query=tea", "limt=2", code=2)
     assert "limt: there is no such argument; did you mean limit" in said
-    assert "owner: it is missing" in shell.run("call", "recall", "question=tea", code=2)
+    assert "owner: it is missing" in shell.run("call", "recall", "query=tea", code=2)
     assert "is not ARGUMENT=VALUE" in shell.run("call", "recall", "ana", code=2)
     assert "run memoranda export" in shell.run("call", "export", code=2)
 

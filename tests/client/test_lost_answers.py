@@ -62,7 +62,7 @@ async def test_what_has_no_operation_id_is_not_sent_twice(own_book, pauses):
     network = Network(own_book, loses=FORGET)
     async with await open_remote("http://localhost", over=network) as book:
         with pytest.raises(OutcomeUnknown, match="look before you repeat it"):
-            await book.forget("ann", kept, view="owner")
+            await book.forget("ann", kept, as_owner=True)
     assert len(network.sent) == 1 and pauses == []
 
 

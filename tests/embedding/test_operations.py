@@ -240,7 +240,7 @@ class TestTelling:
             thread = await book.thread("ana")
             position = (await book.remember("ana", "Drinks tea")).position
             await thread.append("user", "hello")
-            await book.undo("ana", position, view="owner")
+            await book.undo("ana", position, as_owner=True)
             expected = {
                 "reads": "test/topics/3",
                 "passages": 3,
@@ -252,7 +252,7 @@ class TestTelling:
             assert await vectors(book) == expected
             assert await book.embed() == 2
             assert (await vectors(book))["lack"] == 0
-            await book.forget("ana", [(await thread.newest())[0].id], view="owner")
+            await book.forget("ana", [(await thread.newest())[0].id], as_owner=True)
             found = await vectors(book)
             assert (found["passages"], found["have"], found["lack"]) == (2, 2, 0)
 

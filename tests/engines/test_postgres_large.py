@@ -106,7 +106,7 @@ async def looked(book: Book) -> Sequence[Any]:
 
 
 async def asked(book: Book) -> list[str]:
-    page = await book.list("ann", types="message", limit=50, view="owner")
+    page = await book.list("ann", types="message", limit=50, as_owner=True)
     talk = Talk(7)
     return [talk.question(record.passage_text() or "") for record in page.records[::6]]
 
@@ -146,7 +146,7 @@ async def test_the_server_finds_what_memory_finds_under_every_condition(large: B
 async def test_a_forgotten_record_is_not_found_and_a_new_one_is_found_at_once(large: Book):
     question = (await asked(large))[0]
     (first, _), *_ = (await both(large, question))[0]
-    await large.forget("ann", first, view="owner")
+    await large.forget("ann", first, as_owner=True)
     found, _ = await both(large, question)
     assert first not in [id for id, _ in found]
     said = f"{question} {question}"
@@ -185,13 +185,13 @@ async def test_a_view_of_a_large_shelf_and_a_private_one_finds_both_and_other_ag
 
 
 async def test_the_reason_for_a_missing_hit_is_the_same(large: Book):
-    ids = [record.id for record in (await large.list("ann", types="memory", limit=3, view="owner")).records]
+    ids = [record.id for record in (await large.list("ann", types="memory", limit=3, as_owner=True)).records]
     found, held = await both(large, (await asked(large))[0], explain=ids)
     assert found == held
 
 
 async def test_an_erased_owner_has_no_rows_left_in_the_indexes(large: Book):
-    await large.forget("ann", everything=True, view="owner")
+    await large.forget("ann", everything=True, as_owner=True)
     engine = large.engine
     assert isinstance(engine, PostgresEngine)
 

@@ -129,7 +129,7 @@ async def test_building_an_index_of_vectors_has_no_time_limit_and_blocks_nobody(
         said = await book.remember("ann", "said in between", agent="helper", audience="global")
         await lend_vectors(book, StandIn(1))
         assert await book.recall("ann", "said in between", agent="helper")
-        await book.forget("ann", said.id, view="owner")
+        await book.forget("ann", said.id, as_owner=True)
         assert not updating.done()
     assert await updating == 1
     assert await engine.server.read(lambda s: s.value("index_that_serves", name))
@@ -209,7 +209,7 @@ async def test_a_lock_that_is_held_for_long_is_noticed(postgres: Place):
 async def test_a_set_is_switched_while_a_transaction_reads_vectors_for_long(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
-    ids = [record.id for record in (await book.list("ann", limit=100, view="owner")).records]
+    ids = [record.id for record in (await book.list("ann", limit=100, as_owner=True)).records]
     await engine.begin_set(LARGE)
     await engine.put_vectors(LARGE, vectors_of(LARGE, *ids))
     async with open_meanwhile(
@@ -248,8 +248,8 @@ async def test_a_search_during_a_switch_is_repeated(book: Book, monkeypatch: pyt
 async def test_a_shelf_is_not_behind_once_an_erasure_is_indexed(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
-    last = (await book.list("ann", limit=1, view="owner", newest_first=True)).records[0]
-    await book.forget("ann", last.id, view="owner")
+    last = (await book.list("ann", limit=1, as_owner=True, newest_first=True)).records[0]
+    await book.forget("ann", last.id, as_owner=True)
     assert await engine.large_shelves.is_behind()
     await engine.large_shelves.update()
     assert not await engine.large_shelves.is_behind()

@@ -83,7 +83,7 @@ async def a_book(engine: str, folder: Path, postgres: Any) -> AsyncIterator[Book
 
 async def tell(book: Book, talk: Talk, *, whole: bool) -> list[Redaction]:
     """Say a talk, or only what stays of it, and store what came from each sentence; returns what is to be taken out."""
-    thread = await book.thread(ANA, name="talk", view="owner")
+    thread = await book.thread(ANA, name="talk", as_owner=True)
     found: list[Redaction] = []
     for sentences in talk.messages:
         said = [one for one in sentences if whole or one not in talk.out]
@@ -111,7 +111,7 @@ async def remember(book: Book, text: str, message: UUID, quotes: tuple[Cited, ..
 
 async def recalled(book: Book, question: str, mode: str) -> list[Any]:
     """All hits with all that explains them, in an order that does not come from ids."""
-    hits = await book.recall(ANA, question, mode=mode, limit=1000, view="owner")
+    hits = await book.recall(ANA, question, mode=mode, limit=1000, as_owner=True)
     found = [
         (
             hit.text,
@@ -184,21 +184,21 @@ def test_recall_is_as_if_the_words_that_were_taken_out_had_never_been_said(
 
 
 async def everything(book: Book) -> list[Any]:
-    return list((await book.list(ANA, limit=1000, view="owner")).records)
+    return list((await book.list(ANA, limit=1000, as_owner=True)).records)
 
 
 async def all_reads(book: Book) -> dict[str, Any]:
     """Return the answers of all reads without versions, times of writing and the ledger."""
     same = {"version": 0, "recorded_at": NOW, "past": ()}
     records = await everything(book)
-    got = [await book.get(ANA, one.id, view="owner") for one in records]
+    got = [await book.get(ANA, one.id, as_owner=True) for one in records]
     exported: dict[str, Any] = {}
     async for line in book.export(ANA):
         record = json.loads(line).get("record")
         # Earlier versions come before later ones.
         if isinstance(record, dict) and "id" in record:
             exported[record["id"]] = {name: record[name] for name in record if name not in same}
-    context = await book.context(ANA, "canary garden", budget=5000, view="owner", mark_used=False)
+    context = await book.context(ANA, "canary garden", budget=5000, as_owner=True, mark_used=False)
     return {
         "listed": {str(one.id): one.model_copy(update=same) for one in records},
         "got": {str(one.id): one.model_copy(update=same) for one in got},
@@ -221,7 +221,7 @@ def test_an_undo_of_hiding_restores_every_byte_of_every_read_until_it_is_finishe
         talk = Talk.drawn(random.Random(f"{seed} undone"))
         async with a_book(engine, tmp_path, server_of(request)) as book:
             redactions = await tell(book, talk, whole=True)
-            thread = await book.thread(ANA, name="talk", view="owner")
+            thread = await book.thread(ANA, name="talk", as_owner=True)
             summed = SummariseThread(thread.id, f"Told: {sorted(talk.out)}", len(talk.messages))
             await book.door.write(ANA, WHOLE, ACTOR, [summed], request=None)
             if not redactions:
@@ -233,7 +233,7 @@ def test_an_undo_of_hiding_restores_every_byte_of_every_read_until_it_is_finishe
                 # An export holds what an undo needs.
                 told = json.dumps(shown, default=str) if read != "exported" else ""
                 assert not [one for one in talk.out if one in told], read
-            await book.undo(ANA, hid.position, view="owner")
+            await book.undo(ANA, hid.position, as_owner=True)
             await book.embed()
             after = await all_reads(book)
             for read, found in before.items():
@@ -243,7 +243,7 @@ def test_an_undo_of_hiding_restores_every_byte_of_every_read_until_it_is_finishe
             hid = await hide(book, again)
             await book.backups.forget(Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False)
             with pytest.raises(Erased):
-                await book.undo(ANA, hid.position, view="owner")
+                await book.undo(ANA, hid.position, as_owner=True)
             gone = json.dumps(await all_reads(book), default=str)
             assert not [one for one in talk.out if one in gone]
 

@@ -119,7 +119,7 @@ async def test_what_expires_is_out_of_every_read_at_that_moment_and_then_erased(
     for mode in ("recent", "most_used"):
         assert {hit.id for hit in await book.recall("ana", "Ana", mode=mode)} == {stays}
     assert [record.id for record in await book.list("ana")] == [stays]
-    assert await book.count("ana") == 1 == (await book.about("ana", view="owner")).total
+    assert await book.count("ana") == 1 == (await book.about("ana", as_owner=True)).total
     assert "7321" not in (await book.context("ana", "Ana code")).text
     for id in (code, run):
         for read in (book.get, book.why, book.history):
@@ -132,7 +132,7 @@ async def test_what_expires_is_out_of_every_read_at_that_moment_and_then_erased(
     clock.now = START + DAY + timedelta(hours=1)
     await drained(book)
     assert str(code) not in "".join([line async for line in book.export("ana")])
-    assert [entry.lines[0].verb for entry in await book.ledger("ana", view="owner")][-1] == "erase"
+    assert [entry.lines[0].verb for entry in await book.ledger("ana", as_owner=True)][-1] == "erase"
     assert (await book.get("ana", stays)).id == stays
 
 
@@ -166,7 +166,7 @@ async def test_a_key_is_free_and_a_cap_has_room_when_their_memory_has_expired(ad
         cake = (await book.remember("ana", "Ana likes cake")).id
         with pytest.raises(LimitReached):
             await book.remember("ana", "Ana likes rum")
-        await book.forget("ana", cake, view="owner")
+        await book.forget("ana", cake, as_owner=True)
         new = (await book.remember("ana", "Ana is in Bonn", key="place")).id
         found = await book.get("ana", new)
         assert isinstance(found, Memory) and found.disputes is None
@@ -197,22 +197,22 @@ async def test_many_records_are_forgotten_by_conditions_and_the_rest_stays(book:
     clock.now = START + 2 * DAY
     rum = (await book.remember("ana", "Ana likes rum", kind="preference", sources=[said])).id
     with pytest.raises(InvalidInput, match="kind, before, source or thread"):
-        await book.forget_all("ana", view="owner")
+        await book.forget_all("ana", as_owner=True)
     with pytest.raises(NotAllowed):
         await book.forget_all("ana", kind="preference")
-    plan = await book.forget_all("ana", kind="preference", dry_run=True, view="owner")
+    plan = await book.forget_all("ana", kind="preference", dry_run=True, as_owner=True)
     assert (plan.found, plan.dry_run, plan.removed, plan.all_portions) == ({"memory": 2}, True, {}, 1)
     assert await book.count("ana", types="memory") == 2
-    old = await book.forget_all("ana", before=START + DAY, view="owner")
+    old = await book.forget_all("ana", before=START + DAY, as_owner=True)
     # What has expired is forgotten, too.
     assert (old.found, set(old.ids), old.portions) == ({"memory": 2}, {tea, late}, 1)
     assert [record.id for record in await book.list("ana", types="memory")] == [rum]
-    assert (await book.forget_all("ana", source=said, view="owner")).ids == (rum,)
+    assert (await book.forget_all("ana", source=said, as_owner=True)).ids == (rum,)
     assert (await book.get("ana", said)).id == said
-    gone = await book.forget_all("ana", thread=thread.id, types=("message", "thread"), view="owner")
+    gone = await book.forget_all("ana", thread=thread.id, types=("message", "thread"), as_owner=True)
     assert gone.found == {"message": 1, "thread": 1}
     assert await book.count("ana") == 0
-    assert (await book.forget_all("ana", kind="fact", view="owner")).found == {}
+    assert (await book.forget_all("ana", kind="fact", as_owner=True)).found == {}
 
 
 async def test_an_agent_forgets_its_own_records_only(book: Book):
@@ -239,11 +239,11 @@ async def test_forgetting_in_portions_says_where_an_error_stopped_it(
         return await erase(*given, **how)
 
     monkeypatch.setattr(book.backups, "forget", failing)
-    stopped = await book.forget_all("ana", kind="fact", view="owner")
+    stopped = await book.forget_all("ana", kind="fact", as_owner=True)
     assert (stopped.portions, stopped.all_portions, len(stopped.ids)) == (2, 3, 4)
     assert "2 of 3 parts are erased" in stopped.left_to_do
     assert stopped.removed["memory"] == 4
-    rest = await book.forget_all("ana", kind="fact", view="owner")
+    rest = await book.forget_all("ana", kind="fact", as_owner=True)
     assert (len(rest.ids), rest.left_to_do) == (1, "")
 
 
@@ -263,12 +263,12 @@ async def test_threads_and_episodes_leave_by_age_and_memories_of_them_stay(
         clock.now += timedelta(hours=1)
         await book.drain()
         left = {thread.id, said, run}
-        kept = {record.id for record in await book.list("ana", types="memory", view="owner")}
+        kept = {record.id for record in await book.list("ana", types="memory", as_owner=True)}
         assert note in kept and len(kept) > 1
         await unformed.append([{"role": "user", "content": "I am still here"}])
 
         async def there() -> set[Any]:
-            listed = await book.list("ana", types=("thread", "message", "episode"), view="owner")
+            listed = await book.list("ana", types=("thread", "message", "episode"), as_owner=True)
             return {record.id for record in listed} & {thread.id, said, unformed.id, run}
 
         clock.now = START + 3 * DAY
@@ -282,8 +282,8 @@ async def test_threads_and_episodes_leave_by_age_and_memories_of_them_stay(
         clock.now = START + 91 * DAY
         await book.drain()
         assert run not in await there()
-        assert kept <= {record.id for record in await book.list("ana", types="memory", view="owner")}
-        entries = await book.ledger("ana", view="owner")
+        assert kept <= {record.id for record in await book.list("ana", types="memory", as_owner=True)}
+        entries = await book.ledger("ana", as_owner=True)
         gone = {(line.verb, line.type) for entry in entries for line in entry.lines if line.id in left}
         assert {("age", "message"), ("age", "thread"), ("age", "episode")} <= gone
         assert (await book.verify()).faults == ()
@@ -319,7 +319,7 @@ async def test_a_thread_that_has_expired_is_out_of_sight_and_not_erased(book: Bo
     again = await book.thread("ana", name="chat")
     assert again.id != thread.id
     assert "heron" in "".join([line async for line in book.export("ana")])
-    assert set((await book.forget("ana", thread.id, view="owner")).ids) >= {thread.id, said, code}
+    assert set((await book.forget("ana", thread.id, as_owner=True)).ids) >= {thread.id, said, code}
     assert "heron" not in "".join([line async for line in book.export("ana")])
 
 
@@ -332,5 +332,5 @@ async def test_what_was_said_in_an_expired_thread_is_still_formed(address: str, 
         await thread.append([{"role": "user", "content": "My name is Ana and I live in Bonn."}])
         clock.now += timedelta(hours=2)
         await book.drain()
-        assert await book.count("ana", types="memory", view="owner") > 0
-        assert await book.count("ana", types="message", view="owner") == 0
+        assert await book.count("ana", types="memory", as_owner=True) > 0
+        assert await book.count("ana", types="message", as_owner=True) == 0

@@ -30,7 +30,7 @@ class Forgetful:
 
     async def forget(self, owner: Owner, *_: object, **__: object) -> Forgetful:
         if self._erase:
-            await self._book.forget(owner, self._erase, view="owner")
+            await self._book.forget(owner, self._erase, as_owner=True)
         return self
 
 
@@ -58,7 +58,7 @@ async def test_what_is_left_counts_as_named_where_an_entry_has_its_record_and_wo
             next(telling for telling in paraphrases if telling.place == place)
             for place in ("message", "summary", "profile")
         )
-        said = await book.get(one.owner, sentence.record, view="owner")
+        said = await book.get(one.owner, sentence.record, as_owner=True)
         assert isinstance(said, Message)
         start = said.content.index(sentence.text)
         one.book = Forgetful(  # type: ignore[assignment]

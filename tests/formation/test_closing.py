@@ -148,7 +148,7 @@ async def test_forgetting_a_turn_takes_the_summary_that_covers_it(clock: HandClo
         await talk_on(thread, 20)
         await settle(book, clock)
         assert "4471" in (await thread.get()).summary
-        await book.forget("ann", said.id, view="owner")
+        await book.forget("ann", said.id, as_owner=True)
         assert (await thread.get()).summary == ""
         assert (await book.verify()).faults == ()
 

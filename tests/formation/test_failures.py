@@ -166,7 +166,7 @@ async def assert_nothing_is_lost_to_a_reader(book: Book) -> None:
     found = await book.recall("ann", "jazz", agent="guide")
     assert TALK[0]["content"] in [hit.record.passage_text() for hit in found]
     assert "I like jazz" in (await book.context("ann", "What music do I like?", agent="guide")).text
-    assert await book.count("ann", types="memory", view="owner") == 0
+    assert await book.count("ann", types="memory", as_owner=True) == 0
 
 
 @pytest.mark.parametrize("name", ILL)

@@ -66,16 +66,16 @@ async def test_an_owners_threads_are_formed_as_far_as_the_view_sees_them(clock: 
         await a_thread(book)
         await a_thread(book, "I have a dog.", agent="other")
         await (await book.thread("bob", agent="guide")).append("user", "I like tea.")
-        assert (await book.list("ann", types="memory", view="owner")).waiting == 2
+        assert (await book.list("ann", types="memory", as_owner=True)).waiting == 2
         assert (await book.about("ann", agent="guide")).waiting == 1
         assert "1 conversation waits" in repr(await book.list("ann", agent="guide"))
         made = await book.form("ann", agent="guide")
         assert states(made) == [("formed", "")]
-        assert (await book.about("ann", view="owner")).waiting == 1
-        assert states(await book.form("ann", view="owner")) == [("formed", "")]
-        assert (await book.form("ann", view="owner")).threads == ()
-        assert (await book.about("bob", view="owner")).waiting == 1
-        assert await book.count("bob", types="memory", view="owner") == 0
+        assert (await book.about("ann", as_owner=True)).waiting == 1
+        assert states(await book.form("ann", as_owner=True)) == [("formed", "")]
+        assert (await book.form("ann", as_owner=True)).threads == ()
+        assert (await book.about("bob", as_owner=True)).waiting == 1
+        assert await book.count("bob", types="memory", as_owner=True) == 0
 
 
 async def test_what_was_left_out_comes_with_the_reason(clock: HandClock) -> None:
@@ -90,11 +90,11 @@ async def test_formation_that_is_off_says_so(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         await book.agents.put("guide", settings={"forming": {"enabled": False}})
         thread = await a_thread(book)
-        for made in (await thread.form(), await book.form("ann", view="owner")):
+        for made in (await thread.form(), await book.form("ann", as_owner=True)):
             assert [state for state, _ in states(made)] == ["off"]
             assert "turn on forming.enabled" in made.threads[0].because
         assert (await thread.formed()).state == "off"
-        assert (await book.about("ann", view="owner")).waiting == 0
+        assert (await book.about("ann", as_owner=True)).waiting == 0
 
 
 async def test_a_model_that_is_down_is_the_reason_and_the_next_call_tries_again(
@@ -140,7 +140,7 @@ async def test_it_waits_for_the_books_own_worker_and_returns_its_result(tmp_path
         thread = await a_thread(book)
         await thread.form(wait=False)
         await models.begun.wait()
-        forming = [asyncio.create_task(thread.form()), asyncio.create_task(book.form("ann", view="owner"))]
+        forming = [asyncio.create_task(thread.form()), asyncio.create_task(book.form("ann", as_owner=True))]
         await asyncio.sleep(0)
         assert not any(task.done() for task in forming)
         models.may.set()

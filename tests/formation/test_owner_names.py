@@ -16,7 +16,7 @@ from tests.formation.books import opened, settle
 
 
 async def about(book: Book, owner: str = "user-8842") -> dict[str, tuple[str | None, str | None]]:
-    page = await book.list(owner, types="memory", only={"statuses": ["active"]}, view="owner")
+    page = await book.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
     return {one.content: (one.subject, one.key) for one in page.records if isinstance(one, Memory)}
 
 

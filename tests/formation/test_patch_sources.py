@@ -86,12 +86,12 @@ async def test_forgetting_the_message_with_the_name_removes_the_name_and_nothing
             "interests": ((said[2],), (said[3],)),
         }
 
-        await book.forget("dana", [said[0]], view="owner")
+        await book.forget("dana", [said[0]], as_owner=True)
         assert (await document(book)).body == {
             "occupation": "runs the backend team at Lumen Freight",
             "interests": ["jazz", "chess"],
         }
-        await book.forget("dana", [said[2]], view="owner")
+        await book.forget("dana", [said[2]], as_owner=True)
         assert (await document(book)).body["interests"] == ["chess"]
         assert len(models.asked) == 1
 
@@ -109,7 +109,7 @@ async def test_rules_know_which_message_gave_each_field(clock: HandClock):
             "home": ((said[1],),),
             "interests": ((said[2], said[3]),),
         }
-        await book.forget("dana", [said[0]], view="owner")
+        await book.forget("dana", [said[0]], as_owner=True)
         assert (await document(book)).body == {"home": "Utrecht", "interests": ["jazz"]}
 
 

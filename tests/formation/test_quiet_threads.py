@@ -26,7 +26,7 @@ CALL = {
 
 async def episodes(book: Book) -> list[Episode]:
     """The episodes of ann, oldest first."""
-    return (await book.episodes.list("ann", view="owner"))[::-1]
+    return (await book.episodes.list("ann", as_owner=True))[::-1]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ async def test_a_prepared_episode_grows_with_the_thread_and_leaves_with_a_messag
         assert prepared.goal == "Earlier: Please book a table for two."
         (first, *_) = [message.id for message in await thread.newest()]
         asked = len(models.asked)
-        await book.forget("ann", [first], view="owner")
+        await book.forget("ann", [first], as_owner=True)
         assert (await thread.get()).prepared is None
         await settle(book, clock, 25 * HOUR)
         (episode,) = await episodes(book)
@@ -198,7 +198,7 @@ async def test_forgetting_the_thread_removes_the_job_and_the_episode(clock: Hand
         await thread.append([ASKED, ANSWERED])
         await settle(book, clock)
         assert [job.kind for job in await book.engine.jobs(None, 10)] == ["episode"]
-        await book.forget("ann", [thread.id], view="owner")
+        await book.forget("ann", [thread.id], as_owner=True)
         assert [job.kind for job in await book.engine.jobs(None, 10) if job.kind == "episode"] == []
 
 

@@ -83,7 +83,7 @@ async def test_what_was_said_since_waits_behind_it_and_nothing_is_lost(clock: Ha
         assert len(models.asked) == 1
         await book.forget("ann", filled.ids(), agent="guide")
         # Whoever asks for it does not wait for the next try.
-        await book.form("ann", wait=False, view="owner")
+        await book.form("ann", wait=False, as_owner=True)
         await settle(book, clock, 1)
         assert await known(book) == ["Fact 1", "Fact 2"] and len(models.asked) == 2
 

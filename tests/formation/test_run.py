@@ -95,9 +95,9 @@ async def test_an_empty_conversation_asks_nothing_and_writes_nothing(clock: Hand
         thread = await book.thread("ann", agent="guide")
         await thread.form()
         await thread.close()
-        before = await book.count("ann", view="owner")
+        before = await book.count("ann", as_owner=True)
         await settle(book, clock)
-        assert models.asked == [] and await book.count("ann", view="owner") == before
+        assert models.asked == [] and await book.count("ann", as_owner=True) == before
 
 
 async def test_nothing_to_remember_is_an_answer_that_writes_no_memory(clock: HandClock):
@@ -145,7 +145,7 @@ async def test_what_is_forgotten_while_the_model_thinks_is_in_no_memory(clock: H
         async def ask(self, request: ModelRequest) -> ModelAnswer:
             answer = await super().ask(request)
             if len(self.asked) == 1:
-                await book.forget("ann", said[0], view="owner")
+                await book.forget("ann", said[0], as_owner=True)
             return answer
 
     models = Forgetting(lambda request: notes(f"Said: {sorted(entries(request))}")(request))
@@ -161,7 +161,7 @@ async def test_what_is_forgotten_while_the_model_thinks_is_in_no_memory(clock: H
 async def test_everything_forgotten_while_the_model_thinks_leaves_no_work(clock: HandClock):
     class Forgetting(ScriptedModels):
         async def ask(self, request: ModelRequest) -> ModelAnswer:
-            await book.forget("ann", everything=True, view="owner")
+            await book.forget("ann", everything=True, as_owner=True)
             return await super().ask(request)
 
     models = Forgetting(notes("Likes jazz"))
@@ -169,7 +169,7 @@ async def test_everything_forgotten_while_the_model_thinks_leaves_no_work(clock:
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
         await settle(book, clock, 3600)
-        assert await jobs(book) == [] and await book.count("ann", view="owner") == 0
+        assert await jobs(book) == [] and await book.count("ann", as_owner=True) == 0
 
 
 async def test_a_note_that_the_door_refuses_does_not_keep_the_others_out(clock: HandClock):

@@ -43,7 +43,7 @@ async def test_a_thread_that_closes_long_after_it_was_formed_gets_its_episode_an
         (episode,) = await book.episodes.list("ann", agent="guide")
         assert episode.goal == "Choose music" and len(models.asked) == 2
         assert await book.profile.get("ann", "Trip", agent="guide") == {"goal": "New York"}
-        await book.forget("ann", episode.id, view="owner")
+        await book.forget("ann", episode.id, as_owner=True)
         await thread.form()
         await settle(book, clock)
         assert await book.episodes.list("ann", agent="guide") == [] and len(models.asked) == 2
@@ -171,7 +171,7 @@ async def test_what_a_document_lost_is_not_sent_with_an_answer_that_was_kept(clo
         assert document.body == {"name": "Ann"}
         await thread.append("user", "And I like tea.")
         await settle(book, clock)
-        await book.forget("ann", said.id, view="owner")
+        await book.forget("ann", said.id, as_owner=True)
         broken = False
         before = len(models.asked)
         for _ in range(3):

@@ -253,5 +253,5 @@ async def test_the_receipt_of_what_was_formed_says_what_it_used(clock: HandClock
         assert receipts[0]["calls"] == 1 and receipts[0]["tokens_in"] == 100
         (spent,) = await book.usage("ann")
         assert (spent.agent, spent.task, spent.calls, spent.answers) == ("guide", "formation", 1, 1)
-        found = await book.operation("ann", f"form:{thread.id}:0:1", view="owner")
+        found = await book.operation("ann", f"form:{thread.id}:0:1", as_owner=True)
         assert found is None or found.usage.calls == 1

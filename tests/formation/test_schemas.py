@@ -239,13 +239,13 @@ async def test_what_is_said_around_a_default_can_be_said_otherwise(book: memoran
 
 async def test_what_a_person_sets_is_held_to_the_same_schema(book: memoranda.Book):
     with pytest.raises(memoranda.InvalidInput, match="it should be a whole number or null") as caught:
-        await book.profile.patch("ana", {"age": "old", "interests": ["films", 7]}, view="owner")
+        await book.profile.patch("ana", {"age": "old", "interests": ["films", 7]}, as_owner=True)
     assert [error.field for error in caught.value.errors] == ["set/age", "set/interests/1"]
-    await book.profile.patch("ana", {"age": 20, "favourite colour": "red"}, view="owner")
+    await book.profile.patch("ana", {"age": 20, "favourite colour": "red"}, as_owner=True)
     await book.schemas.put(
         "Profile", parameters={**described(age={"type": "string"}), "additionalProperties": False}
     )
-    await book.profile.patch("ana", unset=["favourite colour"], view="owner")
+    await book.profile.patch("ana", unset=["favourite colour"], as_owner=True)
     with pytest.raises(memoranda.InvalidInput, match="not a field of this schema"):
         await book.profile.patch("ana", {"favourite colour": "blue"}, agent="guide", audience="global")
     # The memory that says the age has no text as its value, so that the field shows its words.

@@ -80,5 +80,5 @@ async def test_the_close_of_a_long_thread_sends_its_summary_and_only_the_turns_a
         assert "Turn 0." not in close and f"Turn {covered // 2}." in close
         assert "agent_experience" not in close and "Ask for the date" in asked[0].content
         # The episode rests on what the summary tells, too: it leaves with any of these messages.
-        (episode,) = [one for one in await book.episodes.list("ann", view="owner") if len(one.sources) == 42]
+        (episode,) = [one for one in await book.episodes.list("ann", as_owner=True) if len(one.sources) == 42]
         assert episode.goal == "Plan the trip to Porto"

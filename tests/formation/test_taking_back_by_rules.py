@@ -83,16 +83,16 @@ async def test_a_statement_taken_back_names_its_message_leaves_the_profile_and_r
         await settle(book, clock)
         await thread.append("user", "Forget that I live in Boston.")
         await settle(book, clock)
-        messages = await book.list("ann", types="message", view="owner")
+        messages = await book.list("ann", types="message", as_owner=True)
         told = max(messages.records, key=lambda record: record.recorded_at)
-        page = await book.list("ann", types="memory", only={"statuses": ["retracted"]}, view="owner")
+        page = await book.list("ann", types="memory", only={"statuses": ["retracted"]}, as_owner=True)
         [gone] = [record for record in page.records if isinstance(record, Memory)]
         assert gone.content == "Lives in Boston" and gone.status is MemoryStatus.RETRACTED
         assert str(told.id) in gone.reason
         profile = await book.profile.get("ann", agent="guide")
         assert profile == {"interests": ["jazz"]}
-        steps = await book.history("ann", gone.id, view="owner")
-        await book.undo("ann", max(step.position for step in steps), view="owner")
+        steps = await book.history("ann", gone.id, as_owner=True)
+        await book.undo("ann", max(step.position for step in steps), as_owner=True)
         assert "Lives in Boston" in await known(book)
 
 
@@ -101,7 +101,7 @@ async def test_what_somebody_pinned_wrote_or_told_an_agent_in_private_stays(cloc
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I live in Boston.")
         await settle(book, clock)
-        page = await book.list("ann", types="memory", view="owner")
+        page = await book.list("ann", types="memory", as_owner=True)
         await book.amend("ann", page.records[0].id, {"pinned": True}, agent="guide")
         await book.remember("ann", "Likes Boston baked beans", agent="guide")
         other = await book.thread("ann", agent="other", audience="self")

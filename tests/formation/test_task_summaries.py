@@ -40,7 +40,7 @@ async def test_a_thread_is_summarised_in_three_sections_and_not_twice(
         assert (await book.verify()).faults == ()
     async with opened(tmp_path / "book.db", clock, None) as book:
         # Another process without a model reads what is stored.
-        assert (await (await book.thread("ann", id=thread.id, view="owner")).summarise()).through == 3
+        assert (await (await book.thread("ann", id=thread.id, as_owner=True)).summarise()).through == 3
 
 
 async def test_a_forgotten_message_takes_the_summary_along(clock: HandClock) -> None:
@@ -48,7 +48,7 @@ async def test_a_forgotten_message_takes_the_summary_along(clock: HandClock) -> 
         thread = await book.thread("ann", agent="guide")
         receipt = await thread.append(TALK)
         await thread.summarise()
-        await book.forget("ann", [receipt.items[1].id], view="owner")
+        await book.forget("ann", [receipt.items[1].id], as_owner=True)
         assert (await thread.get()).task_summary is None
 
 
@@ -61,7 +61,7 @@ async def test_a_message_that_is_forgotten_while_the_model_is_asked_is_in_no_sum
         ask = book._models.ask  # type: ignore[union-attr]
 
         async def slowly(request: ModelRequest) -> Any:
-            await book.forget("ann", [receipt.items[0].id], view="owner")
+            await book.forget("ann", [receipt.items[0].id], as_owner=True)
             return await ask(request)
 
         book._models.ask = slowly  # type: ignore[union-attr, method-assign]
@@ -79,7 +79,7 @@ async def test_without_a_model_or_messages_it_is_refused_with_what_to_do(clock: 
         with pytest.raises(Conflict, match="models="):
             await thread.summarise()
         other = await book.thread("ann", id=thread.id, agent="guide")
-        await book.forget("ann", [thread.id], view="owner")
+        await book.forget("ann", [thread.id], as_owner=True)
         with pytest.raises(NotFound):
             await other.summarise()
 

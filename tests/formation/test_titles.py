@@ -22,7 +22,7 @@ async def test_rules_take_the_title_from_the_users_first_turn(clock: HandClock) 
         await settle(book, clock)
         assert (await thread.get()).title == title
         # The title is gone with the words that it was made from, and a new one is made from what is said next.
-        await book.forget("ann", [(await thread.messages(first=2, last=2))[0].id], view="owner")
+        await book.forget("ann", [(await thread.messages(first=2, last=2))[0].id], as_owner=True)
         assert (await thread.get()).title == ""
         await thread.append("user", "Where is the station?")
         await settle(book, clock)
@@ -30,7 +30,7 @@ async def test_rules_take_the_title_from_the_users_first_turn(clock: HandClock) 
         # The whole first request is the goal, not the cut title.
         await thread.close("completed")
         await settle(book, clock)
-        (episode,) = await book.episodes.list("ann", view="owner")
+        (episode,) = await book.episodes.list("ann", as_owner=True)
         assert episode.goal == "And tea?"
 
 

@@ -144,7 +144,7 @@ async def test_each_tenant_has_its_own_record(tmp_path: Path, clock: HandClock):
         await settle(book, clock)
         assert await book.who_forms() == "rules" and await known(book)
     async with opened(path, clock, tenant="acme") as theirs:
-        assert not (await theirs.list("ben", types="memory", view="owner")).records
+        assert not (await theirs.list("ben", types="memory", as_owner=True)).records
 
 
 async def test_who_forms_is_rules_or_a_model(clock: HandClock):

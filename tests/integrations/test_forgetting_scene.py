@@ -69,7 +69,7 @@ async def three_sessions(book: memoranda.Book, clock: HandClock) -> None:
 
 async def reads(book: memoranda.Book) -> dict[str, dict[str, Any]]:
     """Return every record that the person sees, as it reads."""
-    page = await book.list("ana", view="owner", limit=1000)
+    page = await book.list("ana", as_owner=True, limit=1000)
     found: list[Record] = list(page.records)
     return {str(record.id): record.model_dump(mode="json", exclude=ANEW) for record in found}
 
@@ -77,7 +77,7 @@ async def reads(book: memoranda.Book) -> dict[str, dict[str, Any]]:
 async def everything(book: memoranda.Book) -> str:
     """Return all that an agent or the person gets to read."""
     context = await book.context("ana", "Where do I live?", agent="coach")
-    hits = await book.recall("ana", "Lisbon Boston live", view="owner", limit=100)
+    hits = await book.recall("ana", "Lisbon Boston live", as_owner=True, limit=100)
     return f"{context.text} {[hit.record for hit in hits]} {await reads(book)}"
 
 
@@ -106,21 +106,21 @@ async def test_undo_within_the_hours_brings_every_byte_back_and_finishing_ends_t
     await three_sessions(home, clock)
     before = await reads(home)
     await told(home, clock, "Forget my home, please.", call("forget", key="home"), "Done.")
-    pending = (await home.about("ana", view="owner")).pending
+    pending = (await home.about("ana", as_owner=True)).pending
     assert pending and all(one.due is not None and one.actor.id == COACH.agent for one in pending)
     for one in reversed(pending):
-        await home.undo("ana", one.position, view="owner")
+        await home.undo("ana", one.position, as_owner=True)
     after = await reads(home)
     assert {id: after.get(id) for id in before} == before
-    assert (await home.about("ana", view="owner")).pending == ()
+    assert (await home.about("ana", as_owner=True)).pending == ()
 
     await told(home, clock, "Delete my home from your memory.", call("forget", key="home"), "Done.")
-    (one, *_) = (await home.about("ana", view="owner")).pending
+    (one, *_) = (await home.about("ana", as_owner=True)).pending
     clock.advance(hours=25)
     await home.drain()
-    assert (await home.about("ana", view="owner")).pending == ()
+    assert (await home.about("ana", as_owner=True)).pending == ()
     with pytest.raises(memoranda.Erased):
-        await home.undo("ana", one.position, view="owner")
+        await home.undo("ana", one.position, as_owner=True)
     lines = "".join([line async for line in home.export("ana")])
     assert "Lisbon" not in lines and "Boston" not in lines and "jazz" in lines
 
@@ -143,7 +143,7 @@ async def test_a_call_that_is_made_again_hides_nothing_more(home: memoranda.Book
     first = await tools.forget(same, "home")
     again = await tools.forget(Call("run", "call", said="Forget my home."), "home")
     assert first.startswith("Forgotten: home. Taken out") and again.startswith("Forgotten: home. This call")
-    assert len((await home.about("ana", view="owner")).pending) == 1
+    assert len((await home.about("ana", as_owner=True)).pending) == 1
 
 
 async def test_without_hours_of_grace_it_is_erased_at_once(
@@ -155,7 +155,7 @@ async def test_without_hours_of_grace_it_is_erased_at_once(
         script = Script(call("forget", key="home"), "I forgot that you live in Lisbon.")
         await agent_of(script, book).run("Forget my home, please.")
         assert "erased now" in script.answered[0]
-        assert (await book.about("ana", view="owner")).pending == ()
+        assert (await book.about("ana", as_owner=True)).pending == ()
         assert "Lisbon" not in "".join([line async for line in book.export("ana")])
 
 
@@ -185,9 +185,9 @@ async def test_what_no_user_asked_to_forget_stays_hidden_until_somebody_decides(
     assert "Lisbon" not in await everything(home)
     clock.advance(days=300)
     await home.drain()
-    (one,) = (await home.about("ana", view="owner")).pending
+    (one,) = (await home.about("ana", as_owner=True)).pending
     assert one.due is None
-    await home.finish_forgetting("ana", one.position, view="owner")
-    assert (await home.about("ana", view="owner")).pending == ()
+    await home.finish_forgetting("ana", one.position, as_owner=True)
+    assert (await home.about("ana", as_owner=True)).pending == ()
     lines = "".join([line async for line in home.export("ana")])
     assert "Lisbon" not in lines

@@ -137,7 +137,7 @@ async def test_what_a_model_gets_wrong_is_answered_and_nothing_is_stored(
 ) -> None:
     answer = await run(book, name, arguments)
     assert answer.failed and told in answer.text
-    assert list((await book.list("ana", view="owner")).records) == []
+    assert list((await book.list("ana", as_owner=True)).records) == []
 
 
 async def test_a_model_reaches_no_other_owner(book: memoranda.Book) -> None:

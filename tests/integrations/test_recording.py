@@ -259,7 +259,7 @@ async def test_a_part_of_a_message_that_was_forgotten_is_not_there(book: memoran
     script = Script([call("weather", city="Lisbon"), call("tides")], "Sunny.")
     await with_tools(script, book).run("How is the weather?")
     gone = next(one for one in await said(book) if one.speaker == "weather")
-    await book.forget("ana", gone.id, view="owner")
+    await book.forget("ana", gone.id, as_owner=True)
     kept = await reloaded(book)
     assert "Sunny in" not in str(kept) and "High at noon" in str(kept)
     assert len(kept) == 4

@@ -24,7 +24,7 @@ def an_agent(book: memoranda.Book, scope: Scope, seen: list[str]) -> Agent[None,
 
 async def told(book: memoranda.Book, scope: Scope) -> None:
     await an_agent(book, scope, []).run("I live in Boston.")
-    await book.form("ana", view="owner")
+    await book.form("ana", as_owner=True)
     await book.drain()
 
 

@@ -17,7 +17,7 @@ TUTOR = Scope("ana", "tutor")
 
 
 async def memories(book: memoranda.Book, owner: str = "ana") -> list[Memory]:
-    page = await book.list(owner, types="memory", only={"statuses": ["active"]}, view="owner")
+    page = await book.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
     return [record for record in page.records if isinstance(record, Memory)]
 
 
@@ -153,7 +153,7 @@ async def test_forgetting_takes_what_stood_under_the_key_before(book: memoranda.
     await asked(book, "remember", content="Lives in Ypsilanti", key="home")
     await asked(book, "remember", content="Lives in Kyzyl", key="home")
     assert (await asked(book, "forget", key="home")).startswith("Forgotten: home. Taken out of the memory: ")
-    page = await book.list("ana", types="memory", view="owner")
+    page = await book.list("ana", types="memory", as_owner=True)
     assert page.records == ()
     await asked(book, "remember", content="Keeps bees")
     (memory,) = await memories(book)
@@ -163,16 +163,16 @@ async def test_forgetting_takes_what_stood_under_the_key_before(book: memoranda.
 
 async def test_only_memories_can_be_forgotten(book: memoranda.Book) -> None:
     await agent_of(Script(), book).run("Hello!")
-    page = await book.list("ana", types=["thread", "message"], view="owner")
+    page = await book.list("ana", types=["thread", "message"], as_owner=True)
     for record in page.records:
         assert "No memory" in await asked(book, "forget", key=str(record.id))
-    assert len((await book.list("ana", types=["thread", "message"], view="owner")).records) > len(
+    assert len((await book.list("ana", types=["thread", "message"], as_owner=True)).records) > len(
         page.records
     )
 
 
 @pytest.mark.parametrize(
-    "extra", [{"owner": "ben"}, {"agent": "tutor"}, {"view": "owner"}, {"groups": ["x"]}]
+    "extra", [{"owner": "ben"}, {"agent": "tutor"}, {"as_owner": True}, {"groups": ["x"]}]
 )
 async def test_a_model_cannot_name_an_owner_or_a_view(book: memoranda.Book, extra: dict[str, object]) -> None:
     await book.remember("ben", "Keeps snakes", agent="coach", audience="global")

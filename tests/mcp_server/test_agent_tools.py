@@ -37,15 +37,15 @@ async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(
         kept = await tools("remember", content="Ann deploys on Fridays", key="deploy day")
         assert len(kept["id"]) == 8
         newer = await tools("remember", content="Ann deploys on Mondays", replaces=kept["id"])
-        found = (await tools("recall", question="when does Ann deploy?"))["found"]
+        found = (await tools("recall", query="when does Ann deploy?"))["found"]
         assert found[0]["terms"].startswith("words ")
         assert [(one["id"], one["text"]) for one in found] == [
             (newer["id"], "deploy day: Ann deploys on Mondays")
         ]
-        assert "Mondays" in (await tools("context", question="deploy"))["text"]
+        assert "Mondays" in (await tools("context", query="deploy"))["text"]
         assert (await tools("why", id=kept["id"]))["status"] == "superseded"
         assert "Taken out" in (await tools("forget", id=newer["id"]))["status"]
-        assert (await tools("recall", question="deploy"))["found"] == []
+        assert (await tools("recall", query="deploy"))["found"] == []
 
 
 async def test_an_id_that_a_model_invents_replaces_nothing_and_is_named(book):
@@ -60,20 +60,18 @@ async def test_an_answer_is_bounded_and_a_cursor_continues_it(book):
     async with asking(book) as tools:
         for number in range(5):
             await tools("remember", content=f"Rule {number} of the house")
-        first = await tools("recall", question="rule of the house", limit=3)
-        rest = await tools("recall", question="rule of the house", limit=3, cursor=first["cursor"])
+        first = await tools("recall", query="rule of the house", limit=3)
+        rest = await tools("recall", query="rule of the house", limit=3, cursor=first["cursor"])
         assert len(first["found"]) == 3
         assert len({one["id"] for one in first["found"] + rest["found"]}) == 5
         assert rest["cursor"] is None
-        assert "repeat the question" in await tools.refused(
-            "recall", question="other", cursor=first["cursor"]
-        )
+        assert "repeat the query" in await tools.refused("recall", query="other", cursor=first["cursor"])
 
 
 async def test_a_long_text_is_cut_to_the_part_that_answers(book):
     async with asking(book) as tools:
         await tools("remember", content=f"{'A word. ' * 55}The cellar is dry. {'A word. ' * 55}")
-        text = (await tools("recall", question="cellar"))["found"][0]["text"]
+        text = (await tools("recall", query="cellar"))["found"][0]["text"]
         assert "The cellar is dry." in text and len(text) <= 502
         assert text[0] == text[-1] == "…"
 
@@ -82,12 +80,8 @@ async def test_confidence_tells_what_answers_from_what_does_not(book):
     async with asking(book) as tools:
         for content in ("The spare key hangs behind the red lantern", "Ann likes tea", "The gate is blue"):
             await tools("remember", content=content)
-        answered = (await tools("recall", question="where does the spare key hang?"))["found"][0][
-            "confidence"
-        ]
-        unanswered = (await tools("recall", question="which bank gave the red loan?"))["found"][0][
-            "confidence"
-        ]
+        answered = (await tools("recall", query="where does the spare key hang?"))["found"][0]["confidence"]
+        unanswered = (await tools("recall", query="which bank gave the red loan?"))["found"][0]["confidence"]
         assert 1 > answered > unanswered > 0
         assert {one["confidence"] for one in (await tools("recall"))["found"]} == {None}
 
@@ -127,26 +121,26 @@ async def test_agents_of_one_project_share_what_is_remembered_for_its_group(book
         asking(book, Whose("ann", "cursor", groups=("bakery",), audience="group")) as stranger,
     ):
         kept = await one("remember", content="The tests run with make check")
-        assert len((await other("recall", question="tests"))["found"]) == 1
-        assert (await stranger("recall", question="tests"))["found"] == []
+        assert len((await other("recall", query="tests"))["found"]) == 1
+        assert (await stranger("recall", query="tests"))["found"] == []
         assert "no memory has the id" in await stranger.refused("why", id=kept["id"])
 
 
 async def test_a_model_cannot_name_another_owner(book):
     await book.remember("bob", "Bob has a secret garden")
     async with asking(book) as tools:
-        for arguments in ({"question": "secret garden", "owner": "bob"}, {"owner": "bob"}):
+        for arguments in ({"query": "secret garden", "owner": "bob"}, {"owner": "bob"}):
             assert "unknown argument 'owner'." in await tools.refused("recall", **arguments)
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (("recall", {"query": "tea"}), "unknown argument 'query'; did you mean 'question'? recall takes question, limit, cursor"),
+        (("recall", {"question": "tea"}), "unknown argument 'question'; did you mean 'query'? recall takes query, limit, cursor"),
         (("remember", {"text": "x"}), "unknown argument 'text'; did you mean 'content'? remember takes content, kind, key, replaces"),
         (("remember", {"content": "x", "trust": "operator"}), "unknown argument 'trust'. remember takes content, kind, key, replaces"),
         (("remember", {"content": "x", "replace": "00000000"}), "unknown argument 'replace'; did you mean 'replaces'? "),
-        (("context", {"query": "x"}), "unknown argument 'query'; did you mean 'question'? "),
+        (("context", {"question": "x"}), "unknown argument 'question'; did you mean 'query'? "),
         (("why", {"memory_id": "x"}), "unknown argument 'memory_id'; did you mean 'id'? why takes id"),
         (("forget", {"id": "x", "y" * 900: 1}), f"unknown argument '{'y' * 60}'. forget takes id"),
         (("remember", {}), "the argument 'content' is missing; give a text"),
@@ -167,7 +161,7 @@ async def test_wrong_arguments_are_refused_with_the_right_ones_and_nothing_is_do
         text = await tools.refused(name, **arguments)
         assert text.startswith(f"Error executing tool {name}: ") and said in text
         assert len(text) < 250 and "pydantic" not in text and "http" not in text and "validation" not in text
-        assert await book.count("ann", view="owner") == 0
+        assert await book.count("ann", as_owner=True) == 0
 
 
 async def test_no_tool_takes_an_argument_that_it_does_not_list(book):
@@ -185,7 +179,7 @@ async def test_resources_and_the_prompt_show_what_is_known(book):
         assert "Ann likes tea" in read.contents[0].text
         assert (await tools.client.read_resource("memoranda://profile")).contents[0].text == "{}"
         await book.profile.patch(
-            "ann", {"interests": ["tea"], "city": "Ulm"}, audience="global", view="owner"
+            "ann", {"interests": ["tea"], "city": "Ulm"}, audience="global", as_owner=True
         )
         await book.profile.patch("ann", {"city": "Graz"}, agent="coder", audience="self")
         shown = json.loads((await tools.client.read_resource("memoranda://profile")).contents[0].text)

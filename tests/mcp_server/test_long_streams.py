@@ -44,7 +44,7 @@ def asked(method, /, **given):
 
 SLOW = (
     head("POST", "/v1/owners/ann/recall", Content_Type="application/json", Content_Length=18)
-    + b'{"question":"tea"}'
+    + b'{"query":"tea"}'
 )
 LISTEN = asked("subscriptions/listen", notifications={"toolsListChanged": True})
 

@@ -32,7 +32,7 @@ async def test_two_programs_share_the_users_own_book_over_standard_input(tmp_pat
         mcp.Client(program(tmp_path, "--agent", "cursor", *_SHOP, "--admin")) as other,
     ):
         await Tools(one)("remember", content="The tests run with make check")
-        found = await Tools(other)("recall", question="how do tests run?")
+        found = await Tools(other)("recall", query="how do tests run?")
         assert [each["text"] for each in found["found"]] == ["The tests run with make check"]
         assert (await Tools(other)("count_user_memories", userId="ann"))["count"] == 1
     assert (tmp_path / "memoranda" / "memoranda.db").exists()
@@ -53,7 +53,7 @@ async def test_reads_on_standard_input_are_in_the_audit_if_there_is_one(tmp_path
     started = program(tmp_path, "--agent", "cursor", MEMORANDA_SERVICE_AUDIT=audit)
     async with mcp.Client(started) as one:
         await Tools(one)("remember", content="The tests run with make check")
-        await Tools(one)("recall", question="how do tests run?")
+        await Tools(one)("recall", query="how do tests run?")
     async with memoranda.open(tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None) as book:
         lines = [f"{line.principal} {line.verb} {line.surface}" for line in (await book.admin.reads()).lines]
     assert lines == noted
@@ -68,8 +68,8 @@ async def test_a_program_uses_the_book_of_a_service_with_its_key(tmp_path):
         )
         async with mcp.Client(ann) as one:
             await one.call_tool("remember", {"content": "the tests run with ./dev test"})
-            found = await one.call_tool("recall", {"question": "how do the tests run?"})
+            found = await one.call_tool("recall", {"query": "how do the tests run?"})
             assert "./dev test" in str(found.structured_content)
         async with mcp.Client(bob) as other:
-            refused = await other.call_tool("recall", {"question": "how do the tests run?"})
+            refused = await other.call_tool("recall", {"query": "how do the tests run?"})
             assert refused.is_error and "for this credential" in str(refused.content)

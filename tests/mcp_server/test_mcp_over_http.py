@@ -54,7 +54,7 @@ async def test_two_credentials_at_once_each_get_their_own_memory(book):
     ):
         kept = await ann("remember", content="Ann likes tea")
         await bob("remember", content="Bob likes coffee")
-        assert [one["text"] for one in (await ann("recall", question="likes"))["found"]] == ["Ann likes tea"]
+        assert [one["text"] for one in (await ann("recall", query="likes"))["found"]] == ["Ann likes tea"]
         assert [one["text"] for one in (await bob("recall"))["found"]] == ["Bob likes coffee"]
         assert "no memory has the id" in await bob.refused("why", id=kept["id"])
 
@@ -68,7 +68,7 @@ async def test_the_profile_is_read_over_http(book):
 
 async def test_an_address_names_no_owner_that_the_credential_does_not_open(book):
     async with serving(book) as service, connected(service, "key-of-bob", "/mcp?owner=ann") as bob:
-        assert "there is no owner ann for this credential" in await bob.refused("recall", question="tea")
+        assert "there is no owner ann for this credential" in await bob.refused("recall", query="tea")
 
 
 async def test_what_a_tool_reports_while_it_runs_reaches_the_client(book):

@@ -44,7 +44,7 @@ async def test_the_source_is_read_and_not_written_while_it_is_copied(
 
     async def between(self: SqliteEngine, *given: object) -> None:
         async with memoranda.open(place, worker=False, embed=None) as book:
-            seen.append(await book.count("ann", types="memory", view="owner"))
+            seen.append(await book.count("ann", types="memory", as_owner=True))
             with pytest.raises(Moved, match=r"being copied to .*copy\.db.*--cancel") as refused:
                 await book.remember("ann", "in between")
             assert refused.value.address == str(tmp_path / "copy.db")
@@ -186,7 +186,7 @@ async def test_a_copy_that_is_begun_anew_is_cleared_of_what_was_forgotten_since(
             await memoranda.copy(place, target)
     assert b"blue canary" in _bytes(target)
     async with memoranda.open(place, worker=False, embed=None) as book:
-        await book.forget("ann", canary, view="owner")
+        await book.forget("ann", canary, as_owner=True)
     await memoranda.copy(place, target)
     assert b"blue canary" not in _bytes(target)
     await assert_same(place, target)
@@ -205,4 +205,4 @@ def test_programs_without_an_event_loop_copy_and_cancel_too(tmp_path: Path) -> N
     memoranda.cancel_copy_sync(tmp_path / "book.db", tmp_path / "copy.db")
     assert memoranda.copy_sync(tmp_path / "book.db", tmp_path / "copy.db", switch=True).switched
     with memoranda.open_sync(tmp_path / "copy.db") as book:
-        assert book.count("ann", types="memory", view="owner") == 1
+        assert book.count("ann", types="memory", as_owner=True) == 1

@@ -64,7 +64,7 @@ async def test_a_book_that_begins_to_move_while_it_is_opened_is_opened_to_be_rea
 
     monkeypatch.setattr(SqliteEngine, "stale_terms", just_in_time)
     async with memoranda.open(place, worker=True, embed=None) as book:
-        assert await book.count("ann", types="memory", view="owner")
+        assert await book.count("ann", types="memory", as_owner=True)
         with pytest.raises(Moved):
             await book.remember("ann", "after")
 

@@ -46,7 +46,7 @@ async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partit
         async with memoranda.open(one, tenant=tenant, worker=False, embed=None) as book:
             told[tenant] = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
             gone = await book.remember("ben", f"{tenant} passes", operation="gone")
-            await book.forget("ben", gone.id, view="owner")
+            await book.forget("ben", gone.id, as_owner=True)
     there = await memoranda.copy(one, parted, switch=True)
     await assert_same(one, parted)
     back = await memoranda.copy(parted, two, switch=True)
@@ -59,7 +59,7 @@ async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partit
             again = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
             assert (again.repeated, again.id) == (True, receipt.id)
             assert (await book.get("ann", receipt.id)).content == f"likes rye, {tenant}"  # type: ignore[attr-defined]
-            assert not await book.recall("ben", f"{tenant} passes", view="owner")
+            assert not await book.recall("ben", f"{tenant} passes", as_owner=True)
             await book.undo("ann", receipt.position)
             assert (await book.verify()).faults == ()
 

@@ -51,7 +51,7 @@ async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(place: 
         await move(place, tmp_path / "there.db")
         for write in (
             lambda: book.remember("ann", "after"),
-            lambda: book.forget("ann", told.id, view="owner"),
+            lambda: book.forget("ann", told.id, as_owner=True),
             lambda: book.thread("ann", name="new"),
             lambda: book.mark_used("ann", [told.id]),
         ):
@@ -87,7 +87,7 @@ async def test_a_worker_rests_while_the_book_moves_and_goes_on_if_it_is_taken_ba
 async def test_a_book_that_moved_opens_to_be_read(place: Path, tmp_path: Path) -> None:
     await move(place, tmp_path / "there.db")
     async with memoranda.open(place, worker=True) as book:
-        assert await book.count("ann", types="memory", view="owner")
+        assert await book.count("ann", types="memory", as_owner=True)
         with pytest.raises(Moved):
             await book.remember("ann", "after")
 
@@ -121,7 +121,7 @@ async def test_what_was_forgotten_before_does_not_come_back_there(place: Path, t
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         lines = [line async for line in book.export()]
-        await book.forget("ann", told.id, view="owner")
+        await book.forget("ann", told.id, as_owner=True)
     await move(place, tmp_path / "there.db")
     async with memoranda.open(tmp_path / "there.db", worker=False) as book:
         report = await book.import_(lines)
@@ -256,6 +256,6 @@ async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten
             return receipt
 
         monkeypatch.setattr(book.engine, "erase", just_in_time)
-        assert (await book.forget("ann", told.id, view="owner")).ids == (told.id,)
+        assert (await book.forget("ann", told.id, as_owner=True)).ids == (told.id,)
     await move(place, tmp_path / "there.db")
     assert told.id in read_notes(tmp_path / "backup.db").erasures.records

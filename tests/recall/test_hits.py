@@ -204,7 +204,7 @@ async def test_a_hit_quotes_the_sources_that_are_left(book: memoranda.Book) -> N
         first,
         second,
     ]
-    await book.forget("ana", first, view="owner")
+    await book.forget("ana", first, as_owner=True)
     assert [one.id for one in (await book.recall("ana", "harbour", types="memory"))[0].sources] == [second]
 
 

@@ -31,7 +31,7 @@ async def test_a_question_has_a_longest_length(book: memoranda.Book):
     await book.remember("ana", "likes tea")
     with pytest.raises(LimitReached) as caught:
         await book.recall("ana", "t" * (QUESTION_LENGTH + 1))
-    assert caught.value.field == "question"
+    assert caught.value.field == "query"
     assert await book.recall("ana", "tea ".ljust(QUESTION_LENGTH))
 
 
@@ -66,7 +66,7 @@ async def test_forgetting_clears_the_words_that_were_read(book: memoranda.Book):
     kept = await book.remember("ana", "the canary is called Xylophona")
     assert await book.recall("ana", "Xylophona")
     assert remembered_words()
-    await book.forget("ana", kept.id, view="owner")
+    await book.forget("ana", kept.id, as_owner=True)
     assert remembered_words() == 0
     assert finder_of(book).shelves == 0 and finder_of(book).nbytes == 0
 
@@ -78,11 +78,11 @@ async def test_an_erasure_elsewhere_drops_the_index_at_the_owners_next_read(tmp_
             await one.remember(owner, "likes tea")
             assert await other.recall(owner, "likes", agent="a")
         assert finder_of(other).shelves == 4
-        await one.forget("ana", everything=True, view="owner")
+        await one.forget("ana", everything=True, as_owner=True)
         # A view without the agent cannot tell about the agent's own shelf.
         assert not await other.recall("ana", "likes")
         assert finder_of(other).shelves == 3
-        assert not await other.recall("ana", "likes", view="owner")
+        assert not await other.recall("ana", "likes", as_owner=True)
         assert finder_of(other).shelves == 2
         assert remembered_words() < 10
         assert len(await other.recall("bo", "likes", agent="a")) == 2
@@ -93,7 +93,7 @@ async def test_one_memory_erased_elsewhere_takes_the_remembered_words_along(tmp_
         doomed = await one.remember("ana", "likes Xylophona")
         await one.remember("ana", "likes tea")
         assert len(await other.recall("ana", "likes Xylophona")) == 2
-        await one.forget("ana", doomed.id, view="owner")
+        await one.forget("ana", doomed.id, as_owner=True)
         terms.query_groups("Xylophona")
         assert len(await other.recall("ana", "likes")) == 1
         assert remembered_words() < 10
@@ -109,7 +109,7 @@ async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
         await apply_delta(index, delta)
         if not times:
             times.append(1)
-            await book.forget("ana", everything=True, view="owner")
+            await book.forget("ana", everything=True, as_owner=True)
 
     monkeypatch.setattr(holding, "_apply_delta", interrupted)
     assert not await book.recall("ana", "Xylophona")
@@ -170,7 +170,7 @@ async def test_a_recall_after_writes_makes_one_round_trip_and_counts_what_the_in
     assert len(await book.recall("ana", "tea")) == 2
     assert len(trips) == 1
     assert finder.nbytes > size
-    await book.forget("ana", kept.id, view="owner")
+    await book.forget("ana", kept.id, as_owner=True)
     assert len(await book.recall("ana", "tea")) == 1
 
 

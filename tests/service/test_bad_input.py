@@ -95,7 +95,7 @@ async def test_another_owners_id_is_answered_as_one_that_is_not_there(book, http
 async def test_a_nul_is_refused_wherever_it_stands(http):
     for body in ({"content": "a\0b"}, {"content": "x", "key": "a\0"}, {"content": "x", "agent": "\0"}):
         problem(await http.post(MEMORIES, json=body), 422)
-    problem(await http.post(f"{OWNER}/recall", json={"question": "a\0b"}), 422)
+    problem(await http.post(f"{OWNER}/recall", json={"query": "a\0b"}), 422)
     problem(await http.get("/v1/owners/a%00b/count"), 422)
     assert (await http.get(f"{OWNER}/count")).json() == 0
 

@@ -86,7 +86,7 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, bytes]]:
             address = json.loads(serving.stdout.readline())["listening"]
             trace = {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"}
             ask(address, f"/v1/owners/{WORD}/memories", {"content": f"I like {WORD}"}, **trace)
-            ask(address, f"/v1/owners/{WORD}/recall", {"question": WORD})
+            ask(address, f"/v1/owners/{WORD}/recall", {"query": WORD})
             serving.send_signal(signal.SIGTERM)
             assert serving.wait(60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
     return got

@@ -84,7 +84,7 @@ async def test_a_client_that_does_not_read_its_answers_is_cut_off(book):
             await until_at_most(before + 1)
 
 
-ASKED = b'{"question": "Which tea?"}'
+ASKED = b'{"query": "Which tea?"}'
 
 
 async def ask(reader, writer, path="/livez"):

@@ -220,7 +220,6 @@ async def test_no_request_makes_a_key_while_none_is_needed_and_an_admins_does_la
         asked = [
             ("POST", "/v1/keys", {"name": "mine", "role": "admin"}),
             ("PUT", "/v1/keys/mine", {"digest": "0" * 64, "role": "admin"}),
-            ("POST", "/v1/keys/mine/issue", {"secret": "made elsewhere", "role": "admin"}),
         ]
         for method, path, body in asked:
             detail = problem(await http.request(method, path, json=body), 403)["detail"]
@@ -242,7 +241,7 @@ async def test_the_log_tells_each_request_in_one_line_of_json_without_content_ow
         own = f"/v1/owners/{WORD}"
         headers = bearer(key.secret)
         await http.post(f"{own}/memories", json={"content": f"I like {WORD}"}, headers=headers)
-        await http.post(f"{own}/recall", json={"question": WORD}, headers=headers)
+        await http.post(f"{own}/recall", json={"query": WORD}, headers=headers)
         await http.post(f"{own}/memories", json={WORD: 1}, headers=headers)
         await http.post(f"{own}/memories", content=WORD.encode(), headers=headers)
         await http.get(f"{own}/records", params={"cursor": WORD}, headers=headers)

@@ -37,7 +37,7 @@ async def remembered(http, content="I like tea", **headers):
 
 async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(http):
     id = await remembered(http)
-    hits = (await http.post(f"{OWNER}/recall", json={"question": "tea"})).json()["hits"]
+    hits = (await http.post(f"{OWNER}/recall", json={"query": "tea"})).json()["hits"]
     assert [hit["record"]["id"] for hit in hits] == [id]
     why = (await http.get(f"{OWNER}/records/{id}/why")).json()
     assert why["record"]["content"] == "I like tea"
@@ -48,9 +48,9 @@ async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(
         await http.get(f"{OWNER}/records", params={"only": json.dumps({"statuses": ["active"]})})
     ).json()
     assert [one["content"] for one in listed["records"]] == ["I like coffee"]
-    done = await http.post(f"{OWNER}/forget", json={"ids": [newer], "view": "owner"})
+    done = await http.post(f"{OWNER}/forget", json={"ids": [newer], "as_owner": True})
     assert done.status_code == 200
-    assert (await http.post(f"{OWNER}/recall", json={"question": "coffee"})).json()["hits"] == []
+    assert (await http.post(f"{OWNER}/recall", json={"query": "coffee"})).json()["hits"] == []
 
 
 async def test_one_request_appends_a_turn_and_returns_the_next_context(http):

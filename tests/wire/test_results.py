@@ -117,7 +117,7 @@ async def of_memories(ask: Crossing) -> Any:
     for name, arguments in {"get": [other], "why": [other], "history": [other], "operation": ["op"]}.items():
         await ask(name, "ben", *arguments)
     for name in ("context", "about", "list", "count", "readers", "ledger"):
-        await ask(name, "ben", **({"query": "tea"} if name == "context" else {"view": "owner"}))
+        await ask(name, "ben", **({"query": "tea"} if name == "context" else {"as_owner": True}))
     undone = await ask("retract", "ben", other)
     await ask("undo", "ben", undone.position)
     said = await (await ask.book.thread("ben")).append("user", "I like tea")
@@ -127,19 +127,19 @@ async def of_memories(ask: Crossing) -> Any:
 
 async def of_forgetting(ask: Crossing, memory: Any) -> None:
     await ask("find_traces", "ben", memory)
-    await ask("forget", "ben", memory, dry_run=True, view="owner")
-    hidden = await ask("hide", "ben", memory, view="owner")
-    await ask("finish_forgetting", "ben", hidden.receipt, view="owner")
-    await ask("forget_all", "ben", kind="note", view="owner")
+    await ask("forget", "ben", memory, dry_run=True, as_owner=True)
+    hidden = await ask("hide", "ben", memory, as_owner=True)
+    await ask("finish_forgetting", "ben", hidden.receipt, as_owner=True)
+    await ask("forget_all", "ben", kind="note", as_owner=True)
     said = await (await ask.book.thread("ben")).append("user", "my code is 1234")
-    await ask("redact", "ben", said.id, 11, 15, view="owner")
+    await ask("redact", "ben", said.id, 11, 15, as_owner=True)
 
 
 async def of_documents(ask: Crossing) -> None:
-    await ask("profile.put", "ann", {"name": "Ann", "age": 30}, view="owner")
+    await ask("profile.put", "ann", {"name": "Ann", "age": 30}, as_owner=True)
     await ask("profile.patch", "ann", {"home": "Lyon"})
     for name in ("get", "documents", "report"):
-        await ask(f"profile.{name}", "ann", view="owner")
+        await ask(f"profile.{name}", "ann", as_owner=True)
     await ask("profile.bring_over", "ann")
     run = await ask(
         "episodes.record",
@@ -246,7 +246,7 @@ async def test_a_result_follows_its_schema(book):
     await book.remember("ann", "Ann likes tea", tags=["drink"])
     answers = {
         "recall": await book.recall("ann", "tea"),
-        "about": await book.about("ann", view="owner"),
+        "about": await book.about("ann", as_owner=True),
         "context": await book.context("ann", "tea"),
         "facts": await book.facts(),
     }

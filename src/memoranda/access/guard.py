@@ -67,7 +67,7 @@ class Guard:
     async def _asked(self, verb: Operation, given: dict[str, Any]) -> Any:
         if not verb.of_thread:
             return await self._method(verb.name)(**given)
-        who = {word: given.pop(word) for word in ("agent", "groups", "view") if word in given}
+        who = {word: given.pop(word) for word in ("agent", "groups", "as_owner") if word in given}
         handle = await self.book.thread(given.pop("owner"), id=given.pop("thread"), **who)
         return await getattr(handle, verb.name.partition(".")[2])(**given)
 
@@ -126,8 +126,10 @@ class Guard:
                 f"{verb.name}: without an owner it is about the whole book, and needs an administrator's credential{hint}"
             )
         is_person = self._is_person(owner)
-        if given.get("view") == "owner" and not is_person:
-            raise NotAllowed("view: the owner's own view needs the person's or an administrator's credential")
+        if given.get("as_owner") and not is_person:
+            raise NotAllowed(
+                "as_owner: the owner's own view needs the person's or an administrator's credential"
+            )
         if not is_person and (verb.of_the_person or any(given.get(word) for word in _WHOLE)):
             wanted = verb.of_the_person or "erasing everything, or from backups,"
             raise NotAllowed(f"{verb.name}: {wanted} needs the person's or an administrator's credential")
@@ -138,7 +140,7 @@ class Guard:
     def _name_agent(self, verb: Operation, given: dict[str, Any]) -> None:
         """Let a credential for one agent act as that agent where a call names none; of several it must name one."""
         agents = self.principal.agents
-        if agents is None or given.get("agent") is not None or given.get("view") == "owner":
+        if agents is None or given.get("agent") is not None or given.get("as_owner"):
             return
         if verb.of_thread or "agent" in signature(self._method(verb.name)).parameters:
             if len(agents) != 1:

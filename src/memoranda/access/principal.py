@@ -23,7 +23,7 @@ class Principal:
     agents: frozenset[str] | None = None
     #: The groups that it may name; None: every group.
     groups: frozenset[str] | None = None
-    #: The user whose own credential this is: it may ask for everything of theirs with ``view="owner"``.
+    #: The user whose own credential this is: it may ask for everything of theirs with ``as_owner=True``.
     person: str | None = None
     #: True if it may see the service's metrics and health, as an admin may.
     metrics: bool = False

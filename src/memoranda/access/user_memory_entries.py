@@ -53,7 +53,7 @@ async def visible_entries(
     owner = _owner(guard, user)
     if order == "most_accessed":
         most = limit if 0 < limit <= _PAGE else _PAGE
-        asked = {"question": "", "mode": "most_used", "types": "memory", "limit": most}
+        asked = {"query": "", "mode": "most_used", "types": "memory", "limit": most}
         hits = [
             hit for hit in await guard.call("recall", owner=owner, **asked, **who) if _has_reader(hit.record)
         ]
@@ -93,7 +93,7 @@ async def entry_by_key(guard: Caller, user: str, key: str) -> dict[str, Any] | N
 async def count_entries(guard: Caller, user: str) -> int:
     """Return how many entries a user has."""
     count: int = await guard.call(
-        "count", owner=_owner(guard, user), types="memory", only=_ACTIVE, view="owner"
+        "count", owner=_owner(guard, user), types="memory", only=_ACTIVE, as_owner=True
     )
     return count
 
@@ -180,7 +180,7 @@ def as_category(given: Any) -> str:
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _ACTIVE: Final = {"statuses": ["active"]}
-_PERSON: Final = {"view": "owner"}
+_PERSON: Final = {"as_owner": True}
 
 
 async def _memories(
@@ -218,7 +218,7 @@ async def _newest(guard: Caller, user: str, id: UUID) -> list[Memory]:
     while wanted is not None and wanted not in seen:
         seen.add(wanted)
         try:
-            held = await guard.call("get", owner=_owner(guard, user), id=wanted, view="owner")
+            held = await guard.call("get", owner=_owner(guard, user), id=wanted, as_owner=True)
         except NotFound:
             return []
         if not isinstance(held, Memory):
@@ -336,14 +336,14 @@ async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience)
     )
     for one in found:
         if one.audience != audience:
-            await guard.call("share", owner=_owner(guard, user), id=one.id, audience=audience, view="owner")
+            await guard.call("share", owner=_owner(guard, user), id=one.id, audience=audience, as_owner=True)
 
 
 async def _erase(guard: Caller, user: str, ids: Sequence[UUID]) -> None:
     waiting, gone = list(dict.fromkeys(ids)), set[UUID]()
     while waiting:
         now, waiting = waiting[:_FORGOTTEN_AT_ONCE], waiting[_FORGOTTEN_AT_ONCE:]
-        receipt = await guard.call("forget", owner=_owner(guard, user), ids=now, what="record", view="owner")
+        receipt = await guard.call("forget", owner=_owner(guard, user), ids=now, what="record", as_owner=True)
         gone |= {*now, *receipt.ids}
         waiting = [one for one in dict.fromkeys([*waiting, *receipt.superseded]) if one not in gone]
 

@@ -41,13 +41,13 @@ from memoranda.book.input import (
     as_limit,
     as_names,
     as_offset,
-    as_owner,
     as_path,
     as_text,
     as_types,
     as_view,
     each,
     names_records,
+    owner_named,
 )
 from memoranda.book.items.item_verbs import Items
 from memoranda.book.question_input import as_confidence, as_mode_of_types, as_vector
@@ -118,12 +118,12 @@ class BookOperations(
         Role.VIEWER,
         "POST /recall",
         command="recall",
-        example={"question": "What do I like to drink?", "limit": 5},
+        example={"query": "What do I like to drink?", "limit": 5},
     )
     async def recall(
         self,
         owner: str | Owner,
-        question: str,
+        query: str,
         *,
         limit: int = 10,
         offset: int = 0,
@@ -136,16 +136,16 @@ class BookOperations(
         explain: bool | Iterable[UUID | str] | UUID | str = False,
         **who: Unpack[Who],
     ) -> Hits:
-        """Return the passages that best answer a question, best first, each with the reasons why it was found.
+        """Return the passages that best answer a query, best first, each with the reasons why it was found.
 
         ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
-        newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
+        newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the query.
         By meaning alone it is an error that there are no vectors to compare. ``at_least``, from 0 to 1, leaves out hits
-        with less confidence. ``vector`` is the question's, made with the book's own embedding. ``offset`` leaves out the
+        with less confidence. ``vector`` is the query's, made with the book's own embedding. ``offset`` leaves out the
         first hits. ``explain`` names ids; the answer's ``missing`` says why each is no hit, with True of what comes next.
         """
-        party, view = as_owner(owner, self.tenant), as_view(who)
-        as_text(question, "question")
+        party, view = owner_named(owner, self.tenant), as_view(who)
+        as_text(query, "query")
         wanted = PASSAGE_TYPES if types is None else as_types(types)
         assert wanted is not None
         if not wanted <= PASSAGE_TYPES:
@@ -165,7 +165,7 @@ class BookOperations(
             self.finder.find,
             party,
             view,
-            question,
+            query,
             limit=begin + most,
             types=wanted if filter.types is None else filter.types,
             only=filter,
@@ -176,7 +176,7 @@ class BookOperations(
             why_not=why_not,
             now=now,
         )
-        found = await self.embeddings.search(find, question, asked, chosen)
+        found = await self.embeddings.search(find, query, asked, chosen)
         del found[:begin]
         if self.door.secrets != "keep":
             await masked_hits(found)
@@ -217,7 +217,7 @@ class BookOperations(
         for a program that gives them to the model itself.
         ``vector`` is the query's, as ``recall`` takes it.
         """
-        party, view = as_owner(owner, self.tenant), as_view(who)
+        party, view = owner_named(owner, self.tenant), as_view(who)
         if query is None and vector is not None:
             raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
         where = thread.id if isinstance(thread, ThreadHandle) else thread
@@ -397,7 +397,7 @@ class Book(BookOperations[Awaited]):
 
         The name is your own id for the thread: ``id`` takes it too, and then no thread is created.
         """
-        party, view = as_owner(owner, self.tenant), as_view(who)
+        party, view = owner_named(owner, self.tenant), as_view(who)
         if id is not None:
             return await taken_up(self._services, party, id, view)
         if status not in ("created", "running"):
@@ -437,7 +437,7 @@ class Book(BookOperations[Awaited]):
         With ``everything`` the export of one owner also tells what is stored elsewhere about them: records of agents and keys,
         a restriction, who read their data, usage of models, and when something was erased. An import skips these lines.
         """
-        party = None if owner is None else as_owner(owner, self.tenant)
+        party = None if owner is None else owner_named(owner, self.tenant)
         whole = as_flag(everything, "everything")
         if whole and party is None:
             raise InvalidInput("everything: name the owner whom the export is about", field="everything")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -31,11 +31,11 @@ class Who(TypedDict, total=False):
     agent: str | None
     #: The groups that the agent is in.
     groups: Sequence[str]
-    #: ``"owner"``: the person's own view, asked for by name.
-    view: Literal["owner"] | None
+    #: True: as the person, who sees everything of theirs.
+    as_owner: bool
 
 
-def as_owner(owner: str | Owner, tenant: str) -> Owner:
+def owner_named(owner: str | Owner, tenant: str) -> Owner:
     """Return an owner of this book's tenant; a plain name means a user."""
     if isinstance(owner, Owner):
         if owner.tenant != tenant:
@@ -51,17 +51,15 @@ def as_owner(owner: str | Owner, tenant: str) -> Owner:
 
 def as_view(who: Who) -> View:
     """Return the view (as whom one reads) that the caller asked for."""
-    unknown = set(who) - {"agent", "groups", "view"}
+    unknown = set(who) - {"agent", "groups", "as_owner"}
     if unknown:
         raise TypeError(f"unexpected argument {min(unknown)!r}")
-    asked = who.get("view")
-    if asked is not None and asked != "owner":
-        raise InvalidInput(f"view: {asked!r} is unknown; the only view with a name is 'owner'", field="view")
+    whole = as_flag(who.get("as_owner") or False, "as_owner")
     groups = as_names(who.get("groups") or (), "groups")
     try:
-        return View(agent=who.get("agent"), groups=tuple(sorted(set(groups))), whole=asked is not None)
+        return View(agent=who.get("agent"), groups=tuple(sorted(set(groups))), whole=whole)
     except ValidationError as exc:
-        raise refused(exc, at="view") from exc
+        raise refused(exc, at="as_owner") from exc
 
 
 def as_actor(view: View) -> Actor:

@@ -93,7 +93,7 @@ class Keys(Named[Key], Part[W]):
 
         ``owners``, ``agents`` and ``groups`` limit whom it may name; without ``owners`` every user of the tenant. A key
         with ``owners`` opens only the ``groups`` that are named. ``person`` is the user whose own key it is: it opens that
-        user, and may read everything of theirs with ``view="owner"``. With ``metrics`` it reads the service's metrics and health.
+        user, and may read everything of theirs with ``as_owner=True``. With ``metrics`` it reads the service's metrics and health.
         """
         limits = {"owners": owners, "agents": agents, "groups": groups, "person": person}
         limited = next((one for one, given in limits.items() if given is not None), None)

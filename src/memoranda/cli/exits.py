@@ -68,7 +68,7 @@ _DONE = "memoranda.done"
 #: The library's messages name options of Python; at a shell the advice depends on the error's code.
 _PYTHON_OPTION = re.compile(r"\bread_only=True|\bwithout read_only\b|\bwithout create=False\b")
 _OPTIONS = {
-    "view='owner'": "--as-owner",
+    "as_owner=True": "--as-owner",
     "with with_dependents=True": "with --with-dependents",
     "use retract_source to": "use retract --source to",
 }

@@ -181,7 +181,7 @@ def seen_as(command: Command) -> Command:
     @click.option("--as-owner", is_flag=True, help="Read as the owner, who sees every record of theirs.")
     @functools.wraps(command)
     def with_view(as_owner: bool, who: Who, **given: Any) -> None:
-        command(who=Who(**who, view="owner") if as_owner else who, **given)
+        command(who=Who(**who, as_owner=True) if as_owner else who, **given)
 
     return seen_as_agent(with_view)
 

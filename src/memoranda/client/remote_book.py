@@ -114,7 +114,7 @@ def _of_thread(verb: Operation) -> Callable[..., Any]:
 
 def _reader(view: View) -> dict[str, Any]:
     if view.whole:
-        return {"view": "owner"}
+        return {"as_owner": True}
     return {} if view.agent is None else {"agent": view.agent, "groups": list(view.groups)}
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from memoranda.book import ThreadHandle
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.book.forgetting.hidden_facts import Hidden
-from memoranda.book.input import as_names, as_owner
+from memoranda.book.input import as_names, owner_named
 from memoranda.book.items.item_arguments import ItemPut
 from memoranda.client.transport import Asked
 from memoranda.errors import InvalidInput
@@ -78,7 +78,7 @@ def request_of(verb: Operation, given: dict[str, Any], tenant: str) -> Asked:
         operation = _operation(given.pop("operation", None))
     query: list[tuple[str, str]] = []
     if "owner" in given:
-        owner = as_owner(given["owner"], tenant)
+        owner = owner_named(given["owner"], tenant)
         given["owner"] = owner.id
         if owner.kind is not OwnerKind.USER:
             query.append(("owner_kind", owner.kind.value))

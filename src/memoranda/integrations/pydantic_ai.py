@@ -20,7 +20,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.context_requests import request_of
 from memoranda.book.forgetting.hidden_facts import Hidden
-from memoranda.book.input import as_audience, as_owner, as_view
+from memoranda.book.input import as_audience, as_view, owner_named
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.native_threads import clean
 from memoranda.integrations.pydantic_messages import placed, prompt_text, whole
@@ -111,7 +111,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         """Return a copy of this capability with the state of one run."""
         scope = self.scope if isinstance(self.scope, Scope) else self.scope(ctx)
         # Check the scope here: a malformed one is a mistake of the application, not an unreachable book.
-        as_owner(scope.owner, self.book.tenant)
+        owner_named(scope.owner, self.book.tenant)
         as_audience(scope.audience, as_view(scope.who))
         own = replace(self)
         own._run = _Run(scope, len(ctx.messages))

@@ -105,7 +105,7 @@ class AdminTools:
         """Erase everything of a user: memories, conversations, profile, items. Pass confirmation='CONFIRM'."""
         _confirm(confirmation)
         count = await entries.count_entries(self._guard, userId)
-        receipt = await self._guard.call("forget", owner=userId, everything=True, view="owner")
+        receipt = await self._guard.call("forget", owner=userId, everything=True, as_owner=True)
         return {
             "userId": userId,
             "memoriesDeleted": count,
@@ -115,14 +115,14 @@ class AdminTools:
 
     async def export_user_data(self, userId: str, cursor: str = "") -> dict[str, Any]:  # noqa: N803
         """Export a user's records, up to 1000 in an answer; the cursor continues."""
-        page = await self._guard.call("list", owner=userId, view="owner", cursor=cursor or None, limit=_MOST)
+        page = await self._guard.call("list", owner=userId, as_owner=True, cursor=cursor or None, limit=_MOST)
         records = [{"type": one.type.value, **one.model_dump(mode="json")} for one in page.records]
         return {"userId": userId, "records": records, "cursor": page.cursor}
 
     async def finish_forgetting(self, userId: str, position: int, confirmation: str = "") -> dict[str, Any]:  # noqa: N803
         """Erase for good what forget took out, by the position in its answer. Pass confirmation='CONFIRM'."""
         _confirm(confirmation)
-        receipt = await self._guard.call("finish_forgetting", owner=userId, receipt=position, view="owner")
+        receipt = await self._guard.call("finish_forgetting", owner=userId, receipt=position, as_owner=True)
         return {"userId": userId, "recordsDeleted": len(receipt.ids), "status": "erased"}
 
 

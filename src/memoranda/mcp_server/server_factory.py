@@ -26,7 +26,7 @@ _QUOTED: Final = 60
 #: Names that models give to arguments of memory tools, and ours.
 _USUAL: Final = tuple(
     pair.split("=")
-    for pair in "query=question search=question prompt=question task=question question=query text=content memory=content "
+    for pair in "question=query search=query prompt=query task=query text=content memory=content "
     "statement=content fact=content type=kind category=kind supersedes=replaces memory_id=id memoryId=entryId id=entryId "
     "top_k=limit max_results=limit count=limit max_tokens=budget tokens=budget".split()
 )

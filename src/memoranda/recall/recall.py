@@ -96,7 +96,7 @@ class Recall(IndexedViews):
         if len(question) > QUESTION_LENGTH:
             raise LimitReached(
                 f"question: it has {len(question)} characters; shorten it to at most {QUESTION_LENGTH}",
-                field="question",
+                field="query",
             )
         with telemetry.span("recall"):
             if mode == MOST_USED:

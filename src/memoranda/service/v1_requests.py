@@ -213,7 +213,7 @@ async def _thread_id(guard: Guard, given: Mapping[str, Any]) -> UUID:
     try:
         return as_id(given["thread"])
     except InvalidInput:
-        reader = {name: given[name] for name in ("agent", "groups", "view") if name in given}
+        reader = {name: given[name] for name in ("agent", "groups", "as_owner") if name in given}
         thread = await guard.call("thread.get", owner=given["owner"], thread=given["thread"], **reader)
         return UUID(str(thread.id))
 
@@ -242,7 +242,7 @@ async def _turn(guard: Guard, given: dict[str, Any]) -> Response:
     """Append a turn and return the context for the next answer."""
     asked = given.pop("beside")
     receipt = await guard.call("thread.append", **given)
-    reader = {name: given[name] for name in ("agent", "groups", "view") if name in given}
+    reader = {name: given[name] for name in ("agent", "groups", "as_owner") if name in given}
     made = await guard.call("context", owner=given["owner"], thread=given["thread"], **reader, **asked)
     return json_answer({"receipt": result_to_json(receipt), "context": result_to_json(made)})
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from memoranda.book.input import as_owner
+from memoranda.book.input import owner_named
 from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.model.records import Audience, Owner
 
@@ -63,7 +63,7 @@ class NamespaceOwners:
         self._across = (
             across_owners
             if isinstance(across_owners, bool)
-            else tuple(as_owner(owner, tenant) for owner in across_owners)
+            else tuple(owner_named(owner, tenant) for owner in across_owners)
         )
 
     def of_item(self, namespace: Sequence[str]) -> Place:
@@ -118,7 +118,7 @@ class NamespaceOwners:
         if answer is None:
             return None
         owner, inner = answer if isinstance(answer, tuple) else (answer, labels)
-        return Place(as_owner(owner, self._tenant), labels, tuple(inner))
+        return Place(owner_named(owner, self._tenant), labels, tuple(inner))
 
 
 def owner_at(position: int) -> OwnerOf:

@@ -25,7 +25,7 @@ _FLAGS = {"true": True, "false": False}
 #: Arguments that have another name on the wire.
 _RENAMED = {"role_or_messages": "messages"}
 #: The reader's arguments, which a verb of a thread has from the thread's handle.
-_READER = ("agent", "groups", "view")
+_READER = ("agent", "groups", "as_owner")
 
 
 @dataclass(frozen=True)

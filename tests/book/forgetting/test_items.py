@@ -37,12 +37,12 @@ async def remembered(book: Book, content: str = "Lives in Lisbon") -> str:
 
 
 async def put(book: Book, name: str, value: Any, **fields: Any) -> str:
-    receipt = await book.items.put("ana", NOTES, name, value, **{"view": "owner", **fields})
+    receipt = await book.items.put("ana", NOTES, name, value, **{"as_owner": True, **fields})
     return str(receipt.id)
 
 
 async def value_of(book: Book, name: str) -> Any:
-    item = await book.items.get("ana", NOTES, name, view="owner")
+    item = await book.items.get("ana", NOTES, name, as_owner=True)
     return None if item is None else item.value
 
 
@@ -51,18 +51,18 @@ async def test_a_sentence_in_an_items_value_is_found_listed_and_taken(book: Book
         book, "trip.md", {"title": "Porto", "pages": [{"text": TOLD, "name": "I live in Lisbon."}]}
     )
     home = await remembered(book)
-    found = await book.find_traces("ana", home, view="owner")
+    found = await book.find_traces("ana", home, as_owner=True)
     assert {(str(one.message), one.type, one.span.path, one.why) for one in found.spans} == {
         (file, "item", "/pages/0/text", SENTENCE),
         (file, "item", "/pages/0/name", SENTENCE),
     }
     assert [str(trace.id) for trace in found.changes] == [file]
-    receipt = await book.forget("ana", plan=found, view="owner")
+    receipt = await book.forget("ana", plan=found, as_owner=True)
     assert receipt.removed["parts of items"] == 2
     assert await value_of(book, "trip.md") == {"title": "Porto", "pages": [{"text": LEFT}]}
-    hits = await book.recall("ana", "live in Lisbon", types="item", view="owner")
+    hits = await book.recall("ana", "live in Lisbon", types="item", as_owner=True)
     assert not [hit for hit in hits if hit.words]
-    assert [hit.id for hit in await book.recall("ana", "train", types="item", view="owner")] == [
+    assert [hit.id for hit in await book.recall("ana", "train", types="item", as_owner=True)] == [
         found.spans[0].message
     ]
 
@@ -74,11 +74,11 @@ async def test_a_text_loses_its_sentence_and_one_of_which_nothing_is_left_goes(b
         await put(book, "c", {"x": ["I live in Lisbon."], "y": None}),
     ]
     home = await remembered(book)
-    receipt = await book.forget("ana", home, view="owner")
+    receipt = await book.forget("ana", home, as_owner=True)
     assert {str(id) for id in receipt.ids} == {home, *gone}
     assert [await value_of(book, name) for name in "abc"] == [LEFT, None, None]
     with pytest.raises(memoranda.NotFound):
-        await book.history("ana", gone[0], view="owner")
+        await book.history("ana", gone[0], as_owner=True)
 
 
 async def test_the_name_of_an_item_says_what_its_value_is_about(book: Book) -> None:
@@ -86,26 +86,26 @@ async def test_the_name_of_an_item_says_what_its_value_is_about(book: Book) -> N
     home = str(
         (await book.remember("ana", "Lives in Lisbon", key="home", agent="guide", audience="global")).id
     )
-    await book.forget("ana", home, view="owner")
+    await book.forget("ana", home, as_owner=True)
     assert await value_of(book, "home town") is None
 
 
 async def test_a_name_that_tells_it_is_listed_and_its_item_goes_if_it_is_named(book: Book) -> None:
     file = await put(book, "lives-in-lisbon.md", {"n": 1})
     home = await remembered(book)
-    (listed,) = (await book.find_traces("ana", home, view="owner")).listed
+    (listed,) = (await book.find_traces("ana", home, as_owner=True)).listed
     assert (str(listed.message), listed.why, listed.text) == (
         file,
         ITS_NAME,
         "notes / work / lives-in-lisbon.md",
     )
-    receipt = await book.forget("ana", home, view="owner")
+    receipt = await book.forget("ana", home, as_owner=True)
     assert await value_of(book, "lives-in-lisbon.md") == {"n": 1}
     assert [str(trace.id) for trace in receipt.still_tells] == [file]
 
     again = await remembered(book)
-    plan = await book.find_traces("ana", again, take=[listed.name], view="owner")
-    await book.forget("ana", plan=plan, view="owner")
+    plan = await book.find_traces("ana", again, take=[listed.name], as_owner=True)
+    await book.forget("ana", plan=plan, as_owner=True)
     assert await value_of(book, "lives-in-lisbon.md") is None
 
 
@@ -113,13 +113,13 @@ async def test_earlier_values_and_deleted_items_say_it_no_more(book: Book) -> No
     changed = await put(book, "a", TOLD)
     await put(book, "a", "Nothing of it.")
     deleted = await put(book, "b", TOLD)
-    await book.items.delete("ana", NOTES, "b", view="owner")
+    await book.items.delete("ana", NOTES, "b", as_owner=True)
     home = await remembered(book)
-    receipt = await book.forget("ana", home, view="owner")
+    receipt = await book.forget("ana", home, as_owner=True)
     assert {str(one.message) for one in receipt.redacted} == {changed, deleted}
     assert await value_of(book, "a") == "Nothing of it."
     assert "Lisbon" not in "".join([line async for line in book.export("ana")])
-    steps = await book.history("ana", changed, view="owner")
+    steps = await book.history("ana", changed, as_owner=True)
     assert [step.record is None for step in steps] == [True, True, False]
 
 
@@ -136,34 +136,34 @@ async def test_hidden_words_of_an_item_come_back_by_undo_and_go_for_good_when_it
 ) -> None:
     file = await put(book, "a", [TOLD, "I live in Lisbon."])
     home = await remembered(book)
-    hidden = await book.hide("ana", home, view="owner")
+    hidden = await book.hide("ana", home, as_owner=True)
     assert await value_of(book, "a") == [LEFT]
-    assert not [hit for hit in await book.recall("ana", "Lisbon", types="item", view="owner") if hit.words]
-    await book.undo("ana", hidden.receipt.position, view="owner")
+    assert not [hit for hit in await book.recall("ana", "Lisbon", types="item", as_owner=True) if hit.words]
+    await book.undo("ana", hidden.receipt.position, as_owner=True)
     assert await value_of(book, "a") == [TOLD, "I live in Lisbon."]
-    again = await book.hide("ana", home, view="owner")
+    again = await book.hide("ana", home, as_owner=True)
     await put(book, "a", "Another value")
-    await book.finish_forgetting("ana", again.receipt, view="owner")
+    await book.finish_forgetting("ana", again.receipt, as_owner=True)
     assert await value_of(book, "a") == "Another value"
-    steps = await book.history("ana", file, view="owner")
+    steps = await book.history("ana", file, as_owner=True)
     assert not any("Lisbon" in str(step.record.model_dump()) for step in steps if step.record is not None)
 
 
 async def test_redact_takes_a_part_of_a_value(book: Book) -> None:
     text, nested = await put(book, "a", TOLD), await put(book, "b", {"x": [TOLD]})
-    await book.redact("ana", text, 12, 30, view="owner")
-    await book.redact("ana", nested, 12, 30, path="/x/0", view="owner")
+    await book.redact("ana", text, 12, 30, as_owner=True)
+    await book.redact("ana", nested, 12, 30, path="/x/0", as_owner=True)
     assert (await value_of(book, "a"), await value_of(book, "b")) == (LEFT, {"x": [LEFT]})
     with pytest.raises(InvalidInput, match="path: give the JSON pointer of a string in the value of item"):
-        await book.redact("ana", nested, 0, 3, view="owner")
+        await book.redact("ana", nested, 0, 3, as_owner=True)
 
 
 async def test_a_new_value_after_that_is_whole(book: Book, clock: HandClock) -> None:
     file = await put(book, "a", TOLD)
-    await book.forget("ana", await remembered(book), view="owner")
+    await book.forget("ana", await remembered(book), as_owner=True)
     clock.advance()
     await put(book, "a", TOLD, index=["$"])
-    item = await book.get("ana", file, view="owner")
+    item = await book.get("ana", file, as_owner=True)
     assert isinstance(item, Item) and (item.value, item.removed) == (TOLD, ())
 
 
@@ -177,8 +177,8 @@ async def test_a_restored_backup_lacks_the_words_in_each_value_that_it_had(tmp_p
         home = await remembered(book)
         await book.backup(tmp_path / "old.db")
         await put(book, "b", "Another value")
-        await book.items.delete("ana", NOTES, "d", view="owner")
-        await book.forget("ana", home, view="owner")
+        await book.items.delete("ana", NOTES, "d", as_owner=True)
+        await book.forget("ana", home, as_owner=True)
         await put(book, "c", "Lisbon again, for it was said again. I live in Lisbon.")
         await book.backup(tmp_path / "new.db")
         source = await open_engine(tmp_path / "book.db", create=False)
@@ -200,6 +200,6 @@ async def test_an_import_brings_no_words_of_an_item_back(book: Book) -> None:
     await put(book, "a", TOLD)
     home = await remembered(book)
     lines = [line async for line in book.export("ana")]
-    await book.forget("ana", home, view="owner")
+    await book.forget("ana", home, as_owner=True)
     await book.import_(lines)
     assert await value_of(book, "a") == LEFT

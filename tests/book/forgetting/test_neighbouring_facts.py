@@ -59,11 +59,11 @@ TALKS = {
 
 
 async def memories_of(book: Book) -> list[Memory]:
-    return those_of(Memory, await book.list("ana", types="memory", view="owner"))
+    return those_of(Memory, await book.list("ana", types="memory", as_owner=True))
 
 
 async def messages_of(book: Book) -> list[str]:
-    messages = those_of(Message, await book.list("ana", types="message", view="owner"))
+    messages = those_of(Message, await book.list("ana", types="message", as_owner=True))
     return [message.content for message in messages]
 
 
@@ -76,10 +76,10 @@ async def test_a_fact_goes_and_those_beside_it_stay(name: str) -> None:
             await thread.append(role, text)
         await thread.form()
         known = {memory.content: memory.id for memory in await memories_of(book)}
-        await book.forget("ana", known[forgotten], view="owner")
+        await book.forget("ana", known[forgotten], as_owner=True)
         assert [memory.content for memory in await memories_of(book)] == memories
         assert await messages_of(book) == messages
-        profiles = those_of(ProfileDocument, await book.list("ana", types="profile", view="owner"))
+        profiles = those_of(ProfileDocument, await book.list("ana", types="profile", as_owner=True))
         assert [item for one in profiles for item in one.body.get("interests", [])] == interests
         assert (await book.verify()).faults == ()
 
@@ -90,7 +90,7 @@ async def test_a_number_in_digits_goes_where_it_is_said_what_it_is() -> None:
         for text in ("Salary: 1500", "1500 euros, noted.", "Ticket 1500 is open."):
             await thread.append("assistant", text)
         pay = await book.remember("ana", "Earns 1500 euros", key="salary", agent="coach")
-        await book.forget("ana", pay.id, view="owner")
+        await book.forget("ana", pay.id, as_owner=True)
         assert await messages_of(book) == ["Ticket 1500 is open."]
 
 
@@ -108,7 +108,7 @@ async def test_a_number_that_the_memory_spells_out_goes_in_digits(memory: str, r
         for text in (repeated, "Bus 42 costs 65 cents."):
             await thread.append("assistant", text)
         told = await book.remember("ana", memory, agent="coach")
-        await book.forget("ana", told.id, view="owner")
+        await book.forget("ana", told.id, as_owner=True)
         assert await messages_of(book) == ["Bus 42 costs 65 cents."]
 
 
@@ -118,8 +118,8 @@ async def test_a_question_about_somebody_else_is_not_answered_by_a_memory_of_the
             await book.remember("ana", content, agent="coach")
         for about in ("my sister's age in years", "where my brother lives"):
             with pytest.raises(Conflict, match="may mean several memories, and nothing was forgotten"):
-                await book.forget("ana", about=about, view="owner")
-        own = await book.forget("ana", about="where I live", view="owner")
+                await book.forget("ana", about=about, as_owner=True)
+        own = await book.forget("ana", about="where I live", as_owner=True)
         assert own.state == "complete"
         assert [memory.content for memory in await memories_of(book)] == ["Is 42 years old"]
 
@@ -129,5 +129,5 @@ async def test_only_earlier_values_can_be_kept() -> None:
         tea = await book.remember("ana", "Likes tea", agent="coach")
         cake = await book.remember("ana", "Likes cake", agent="coach")
         with pytest.raises(InvalidInput, match=f"{cake.id} is no earlier value of what is forgotten"):
-            await book.forget("ana", tea.id, keep=[cake.id], view="owner")
+            await book.forget("ana", tea.id, keep=[cake.id], as_owner=True)
         assert len(await memories_of(book)) == 2

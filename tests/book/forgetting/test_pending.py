@@ -31,7 +31,7 @@ async def hidden(book: memoranda.Book, after: float | None = None) -> tuple[Rece
 
 async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(book: memoranda.Book) -> None:
     receipt, _ = await hidden(book)
-    (found,) = (await book.about("ana", view="owner")).pending
+    (found,) = (await book.about("ana", as_owner=True)).pending
     assert (found.position, found.actor.id, found.records, found.parts, found.due) == (
         receipt.position,
         "coach",
@@ -41,9 +41,9 @@ async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(book: 
     )
     assert (await book.about("ana", agent="coach")).pending == (found,)
     assert (await book.about("ana", agent="tutor")).pending == ()
-    assert (await book.about("ben", view="owner")).pending == ()
+    assert (await book.about("ben", as_owner=True)).pending == ()
     await book.undo("ana", receipt.position, agent="coach")
-    assert (await book.about("ana", view="owner")).pending == ()
+    assert (await book.about("ana", as_owner=True)).pending == ()
 
 
 async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(book: memoranda.Book) -> None:
@@ -51,36 +51,36 @@ async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(book:
     with pytest.raises(NotFound):
         await book.finish_forgetting("ana", receipt, agent="tutor")
     with pytest.raises(InvalidInput, match="receipt"):
-        await book.finish_forgetting("ben", receipt, view="owner")
-    erased = await book.finish_forgetting("ana", receipt, view="owner")
+        await book.finish_forgetting("ben", receipt, as_owner=True)
+    erased = await book.finish_forgetting("ana", receipt, as_owner=True)
     assert erased.removed["memory"] == 1 and [one.message for one in erased.redacted] == [said]
-    assert (await book.about("ana", view="owner")).pending == ()
-    again = await book.finish_forgetting("ana", receipt.position, view="owner")
+    assert (await book.about("ana", as_owner=True)).pending == ()
+    again = await book.finish_forgetting("ana", receipt.position, as_owner=True)
     assert not again.removed
-    assert (await book.get("ana", said, view="owner")).content == "I like tea."  # type: ignore[attr-defined]
+    assert (await book.get("ana", said, as_owner=True)).content == "I like tea."  # type: ignore[attr-defined]
 
 
 async def test_an_undone_one_cannot_be_finished(book: memoranda.Book) -> None:
     receipt, said = await hidden(book, 3600)
-    await book.undo("ana", receipt.position, view="owner")
+    await book.undo("ana", receipt.position, as_owner=True)
     with pytest.raises(Conflict, match="undone"):
-        await book.finish_forgetting("ana", receipt, view="owner")
-    assert (await book.get("ana", said, view="owner")).content == SAID  # type: ignore[attr-defined]
+        await book.finish_forgetting("ana", receipt, as_owner=True)
+    assert (await book.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]
 
 
 async def test_it_is_erased_when_its_time_is_up_and_not_before(
     book: memoranda.Book, clock: HandClock
 ) -> None:
     receipt, _ = await hidden(book, 3600)
-    (found,) = (await book.about("ana", view="owner")).pending
+    (found,) = (await book.about("ana", as_owner=True)).pending
     assert found.due == receipt.at + timedelta(hours=1)
     await book.drain()
-    assert [one.position for one in (await book.about("ana", view="owner")).pending] == [receipt.position]
+    assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [receipt.position]
     clock.advance(hours=2)
     await book.drain()
-    assert (await book.about("ana", view="owner")).pending == ()
+    assert (await book.about("ana", as_owner=True)).pending == ()
     with pytest.raises(memoranda.Erased):
-        await book.undo("ana", receipt.position, view="owner")
+        await book.undo("ana", receipt.position, as_owner=True)
 
 
 async def test_what_nobody_decided_stays_hidden_however_long_it_takes(
@@ -93,6 +93,6 @@ async def test_what_nobody_decided_stays_hidden_however_long_it_takes(
     (job,) = [job for job in await book.engine.jobs(None, 100) if job.kind == FINISH_FORGETTING]
     await book.engine.replay(job.id, clock())
     await book.drain()
-    assert [one.position for one in (await book.about("ana", view="owner")).pending] == [receipt.position]
-    await book.undo("ana", receipt.position, view="owner")
-    assert (await book.get("ana", said, view="owner")).content == SAID  # type: ignore[attr-defined]
+    assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [receipt.position]
+    await book.undo("ana", receipt.position, as_owner=True)
+    assert (await book.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]

@@ -31,7 +31,7 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 async def said(book: Book, content: str, role: str = "user") -> Message:
     thread = await book.thread("ana")
     (id,) = (await thread.append(role, content)).ids("message")
-    return await book.get("ana", id, view="owner")  # type: ignore[return-value]
+    return await book.get("ana", id, as_owner=True)  # type: ignore[return-value]
 
 
 async def formed(book: Book, content: str, *sources: Message) -> Memory:
@@ -48,7 +48,7 @@ async def formed(book: Book, content: str, *sources: Message) -> Memory:
 
 
 async def left_of(book: Book, memory: Memory) -> Memory:
-    return await book.get("ana", memory.id, view="owner")  # type: ignore[return-value]
+    return await book.get("ana", memory.id, as_owner=True)  # type: ignore[return-value]
 
 
 async def test_the_other_memory_lives_on_and_why_says_that_its_words_are_gone(book: Book) -> None:
@@ -57,11 +57,11 @@ async def test_the_other_memory_lives_on_and_why_says_that_its_words_are_gone(bo
         await formed(book, "Earns 65,000 euros", message),
         await formed(book, "Is 42 years old", message),
     )
-    await book.forget("ana", pay.id, view="owner")
+    await book.forget("ana", pay.id, as_owner=True)
     left = await left_of(book, age)
     gone = Cited(message=message.id, forgotten=message.observed_at.date())
     assert (left.content, left.quotes) == ("Is 42 years old", (gone,))
-    why = await book.why("ana", age.id, view="owner")
+    why = await book.why("ana", age.id, as_owner=True)
     assert [(one.id, one.quote, one.gone) for one in why.sources] == [(message.id, "", True)]
     assert "65,000" not in "".join([line async for line in book.export()])
 
@@ -73,7 +73,7 @@ async def test_its_quote_stays_gone_through_an_export_and_an_import(book: Book, 
         await formed(book, "Is 42 years old", message),
     )
     whole = [line async for line in book.export()]
-    await book.forget("ana", pay.id, view="owner")
+    await book.forget("ana", pay.id, as_owner=True)
     left, lines = await left_of(book, age), [line async for line in book.export()]
     async with memoranda.open("memory://", embed=None) as other:
         await other.import_(lines)

@@ -23,7 +23,7 @@ async def damaged(path: Path, *, earlier: bool = False, byte: bytes = b"\xff") -
         await book.remember("ana", "Keeps bees")
         told = await book.remember("ana", f"Has a {SECRET} at home")
         if earlier:
-            await book.amend("ana", told.id, {"tags": ["pet"]}, view="owner")
+            await book.amend("ana", told.id, {"tags": ["pet"]}, as_owner=True)
         await book.remember("ana", "Drinks tea")
         await book.remember("ben", "Keeps snakes")
     table = "versions" if earlier else "records"
@@ -53,10 +53,10 @@ async def test_verify_names_the_record_and_goes_on(tmp_path: Path, earlier: bool
 async def test_no_error_quotes_the_text(tmp_path: Path) -> None:
     id = await damaged(tmp_path / "book.db")
     async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
-        assert [hit.text for hit in await book.recall("ana", "bees", view="owner")] == ["Keeps bees"]
-        assert [hit.text for hit in await book.recall("ben", "snakes", view="owner")] == ["Keeps snakes"]
+        assert [hit.text for hit in await book.recall("ana", "bees", as_owner=True)] == ["Keeps bees"]
+        assert [hit.text for hit in await book.recall("ben", "snakes", as_owner=True)] == ["Keeps snakes"]
         with pytest.raises(Corrupt, match=f"record {id} cannot be read") as caught:
-            await book.get("ana", id, view="owner")
+            await book.get("ana", id, as_owner=True)
         assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
@@ -73,7 +73,7 @@ async def test_an_export_leaves_out_what_cannot_be_read_says_so_and_can_be_impor
     async with memoranda.open(tmp_path / "new.db", worker=False, embed=None) as book:
         report = await book.import_(lines)
         assert report.errors == []
-        found = {record.content for record in (await book.list("ana", types="memory", view="owner")).records}  # type: ignore[attr-defined]
+        found = {record.content for record in (await book.list("ana", types="memory", as_owner=True)).records}  # type: ignore[attr-defined]
         assert found == {"Keeps bees", "Drinks tea"} | ({f"Has a {SECRET} at home"} if earlier else set())
         assert (await book.verify()).faults == ()
 
@@ -97,14 +97,14 @@ async def test_a_damaged_record_is_erased_with_its_owner_and_by_its_id(
     id = await damaged(tmp_path / "book.db", earlier=earlier, byte=byte)
     async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
         if everything:
-            receipt = await book.forget("ana", everything=True, view="owner")
+            receipt = await book.forget("ana", everything=True, as_owner=True)
         else:
-            receipt = await book.forget("ana", id, view="owner")
+            receipt = await book.forget("ana", id, as_owner=True)
         assert (id in receipt.ids, receipt.state) == (True, "complete")
         assert (await book.verify(whole=True)).faults == ()
-        left = {record.content for record in (await book.list("ana", types="memory", view="owner")).records}  # type: ignore[attr-defined]
+        left = {record.content for record in (await book.list("ana", types="memory", as_owner=True)).records}  # type: ignore[attr-defined]
         assert left == (set() if everything else {"Keeps bees", "Drinks tea"})
-        assert await book.count("ben", view="owner") == 1
+        assert await book.count("ben", as_owner=True) == 1
     assert SECRET.encode() not in (tmp_path / "book.db").read_bytes()
 
 
@@ -120,7 +120,7 @@ async def test_a_damaged_message_is_erased_with_its_thread_and_so_is_what_rests_
         connection.execute(torn.replace("x'ff'", "CAST(x'ff' AS TEXT)"), ("message",))
         connection.commit()
     async with memoranda.open(path, worker=False, embed=None) as book:
-        receipt = await book.forget("ana", thread.id, view="owner")
+        receipt = await book.forget("ana", thread.id, as_owner=True)
         assert (receipt.removed["message"], receipt.removed["memory"]) == (1, 1)
         assert (await book.verify(whole=True)).faults == ()
     assert SECRET.encode() not in path.read_bytes()

@@ -73,9 +73,9 @@ async def test_what_was_forgotten_does_not_come_back_with_a_repeated_call(
     adapter: Adapter, book: memoranda.Book
 ) -> None:
     await adapter.say(book, "ada", "s", ["one", "two", "three"])
-    page = await book.list("ada", types=adapter.type, view="owner")
+    page = await book.list("ada", types=adapter.type, as_owner=True)
     (two,) = (record for record in page.records if record.passage_text() == "two")
-    await book.forget("ada", two.id, view="owner")
+    await book.forget("ada", two.id, as_owner=True)
     if adapter.name == "openai":
         # An operation id says that the application repeats itself: the book tells it that this was forgotten.
         with pytest.raises(memoranda.Erased):

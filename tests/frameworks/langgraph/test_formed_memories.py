@@ -37,10 +37,10 @@ async def opened(place: str) -> AsyncIterator[Book]:
 @pytest.fixture
 async def store(opened: Book) -> FormedMemories:
     for owner in ("ann", "ben"):
-        await opened.remember(owner, f"{owner} bakes bread", applies_when="on Sundays", view="owner")
-        await opened.profile.put(owner, {"user_name": owner}, schema="User", view="owner")
-    await opened.remember("ann", "Zoe is a sister", data=PERSON, view="owner")
-    return FormedMemories(opened, InMemoryStore(), view="owner")
+        await opened.remember(owner, f"{owner} bakes bread", applies_when="on Sundays", as_owner=True)
+        await opened.profile.put(owner, {"user_name": owner}, schema="User", as_owner=True)
+    await opened.remember("ann", "Zoe is a sister", data=PERSON, as_owner=True)
+    return FormedMemories(opened, InMemoryStore(), as_owner=True)
 
 
 async def test_documents_and_notes_are_read_by_namespace_and_key(store: FormedMemories):
@@ -113,7 +113,7 @@ async def test_no_operation_spans_users(store: FormedMemories, op: Any):
 
 async def test_what_the_person_sets_is_the_record_of_the_book(store: FormedMemories, opened: Book):
     await store.aput((*ANN, "User"), "User", {"user_name": "Anna"})
-    assert await opened.profile.get("ann", "User", view="owner") == {"user_name": "Anna"}
+    assert await opened.profile.get("ann", "User", as_owner=True) == {"user_name": "Anna"}
     (note,) = await store.asearch((*ANN, "Note"))
     await store.aput(note.namespace, note.key, {"content": "Bakes rolls", "context": ""})
     (changed,) = await store.asearch((*ANN, "Note"))
@@ -122,7 +122,7 @@ async def test_what_the_person_sets_is_the_record_of_the_book(store: FormedMemor
     await store.aput((*ANN, "Person"), "my-key", {"name": "Max"})
     mine = await store.aget((*ANN, "Person"), "my-key")
     assert mine is not None and mine.value == {"name": "Max"}
-    hits = await opened.recall("ann", "Max", view="owner")
+    hits = await opened.recall("ann", "Max", as_owner=True)
     assert [hit.record.data["document"] for hit in hits if isinstance(hit.record, Memory)] == [
         {"name": "Max"}
     ]
@@ -146,7 +146,7 @@ async def test_what_is_deleted_is_out_of_every_read_and_stays_in_the_history(
         await store.aget(note.namespace, note.key) is None
         and await store.aget((*ANN, "User"), "User") is None
     )
-    assert [step.verb.value for step in await opened.history("ann", note.key, view="owner")] == [
+    assert [step.verb.value for step in await opened.history("ann", note.key, as_owner=True)] == [
         "remember",
         "retract",
     ]
@@ -158,10 +158,10 @@ async def test_what_is_corrected_or_forgotten_in_the_book_is_so_in_the_store(
 ):
     (person,) = await store.asearch((*ANN, "Person"))
     newer = {"schema": "Person", "document": {"name": "Zoe", "age": 31}}
-    await opened.update("ann", person.key, "Zoe is a sister of 31", data=newer, view="owner")
+    await opened.update("ann", person.key, "Zoe is a sister of 31", data=newer, as_owner=True)
     held = await store.aget((*ANN, "Person"), person.key)
     assert held is not None and held.value["age"] == 31
-    await opened.forget("ann", held.key, view="owner")
+    await opened.forget("ann", held.key, as_owner=True)
     for key in (held.key, person.key):
         assert await store.aget((*ANN, "Person"), key) is None
     assert await store.asearch((*ANN, "Person")) == []

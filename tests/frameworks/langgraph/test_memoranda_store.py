@@ -214,7 +214,7 @@ async def test_the_writes_of_a_batch_are_one_operation_of_each_owner(book: memor
     assert [item.key for item in results[5]] == ["old"]
     assert results[6] == []
     assert spelled(await store.asearch(("ana",))) == [(("ana",), "new", {"v": 2})]
-    entries = list(await book.ledger("ana", view="owner"))
+    entries = list(await book.ledger("ana", as_owner=True))
     assert len(entries) == 2
     await book.undo("ana", entries[-1].position)
     assert spelled(await store.asearch(("ana",))) == [(("ana",), "old", {"v": 0})]
@@ -336,7 +336,7 @@ async def test_the_same_write_twice_leaves_one_item_and_one_version(book: memora
     before = spelled(await store.asearch(("ana",)))
     await store.abatch(ops)
     assert spelled(await store.asearch(("ana",))) == before
-    assert len(await book.ledger("ana", view="owner")) == 1
+    assert len(await book.ledger("ana", as_owner=True)) == 1
 
 
 async def test_readers_are_those_that_the_application_names_for_a_namespace(book: memoranda.Book):

@@ -30,7 +30,7 @@ ANA = Scope("ana", "coach")
 
 async def said(book: memoranda.Book) -> list[str]:
     """The texts of all messages in the book that are the owner's."""
-    page = await book.list("ana", types="message", view="owner", limit=1000)
+    page = await book.list("ana", types="message", as_owner=True, limit=1000)
     return [record.passage_text() or "" for record in page.records]
 
 

@@ -19,7 +19,7 @@ with AuthenticatedClient(base_url={url!r}, token={secret!r}) as client:
     body = RememberArguments.from_dict({{"content": "likes green tea", "key": "drink"}})
     stored = remember.sync_detailed("ann", client=client, body=body)
     assert stored.status_code == 200, stored
-    body = RecallArguments.from_dict({{"question": "tea"}})
+    body = RecallArguments.from_dict({{"query": "tea"}})
     found = recall.sync_detailed("ann", client=client, body=body)
     assert found.status_code == 200, found
     assert found.parsed.to_dict(), found

@@ -54,7 +54,7 @@ async def answered(toolset: MCPToolset[None], tool: str, **arguments: Any) -> st
 
 async def remembers_in_one_session_and_recalls_in_a_second(connect: Callable[[], MCPToolset[None]]) -> None:
     assert "stored" in await answered(connect(), "remember", content="The tests run with make check")
-    recalled = await answered(connect(), "recall", question="how do the tests run?")
+    recalled = await answered(connect(), "recall", query="how do the tests run?")
     assert "The tests run with make check" in recalled
 
 

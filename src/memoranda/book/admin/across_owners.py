@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from memoranda.book.input import Conditions, as_cursor, as_filter, as_limit, as_owner, as_types
+from memoranda.book.input import Conditions, as_cursor, as_filter, as_limit, as_types, owner_named
 from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import ReadLines
 from memoranda.model.query import Page, Scan
@@ -85,7 +85,7 @@ class Admin(Part[W]):
         limit: int = 100,
     ) -> ReadLines:
         """Return a page of the lines that a service noted about reads, oldest first: about one owner, or about anybody."""
-        about = None if owner is None else as_owner(owner, self._tenant)
+        about = None if owner is None else owner_named(owner, self._tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise InvalidInput("since: give a time with its zone", field="since")
         return await self._engine.reads(self._tenant, about, since, as_limit(limit), as_cursor(cursor))

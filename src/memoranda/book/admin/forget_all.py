@@ -17,9 +17,9 @@ from memoranda.book.input import (
     as_filter,
     as_flag,
     as_id,
-    as_owner,
     as_types,
     as_view,
+    owner_named,
 )
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
@@ -109,7 +109,7 @@ class BulkForgetting(Part[W]):
         some at a time, each part in a commit of its own: if an error stops it in between, ``left_to_do`` says so.
         """
         services = self._services
-        party, view = as_owner(owner, services.tenant), as_view(who)
+        party, view = owner_named(owner, services.tenant), as_view(who)
         wanted = as_types(types) or frozenset()
         if not wanted or not wanted <= _TYPES:
             names = ", ".join(sorted(type_.value for type_ in _TYPES))
@@ -124,7 +124,7 @@ class BulkForgetting(Part[W]):
             )
         if not view.whole and view.agent is None:
             raise NotAllowed(
-                "forget_all: it erases what others wrote; ask with view='owner', or as the agent that wrote it"
+                "forget_all: it erases what others wrote; ask with as_owner=True, or as the agent that wrote it"
             )
         if not view.whole:
             chosen = replace(chosen, agent=view.agent)

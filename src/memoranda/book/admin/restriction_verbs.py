@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.book.input import as_owner
+from memoranda.book.input import owner_named
 from memoranda.book.services import Services
 from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import CALLER, Appends, Restriction
@@ -30,20 +30,20 @@ class Restricting(Part[W]):
         """
         services = self._services
         return await services.engine.restrict(
-            as_owner(owner, services.tenant), _as_appends(appends), services.door.clock(), CALLER.get()
+            owner_named(owner, services.tenant), _as_appends(appends), services.door.clock(), CALLER.get()
         )
 
     @offer(Role.ADMIN, "DELETE /restriction", command="unrestrict")
     async def unrestrict(self, owner: str | Owner) -> bool:
         """Lift the restriction of an owner; False if there is none."""
         services = self._services
-        party = as_owner(owner, services.tenant)
+        party = owner_named(owner, services.tenant)
         return await services.engine.unrestrict(party, services.door.clock(), CALLER.get())
 
     @offer(Role.VIEWER, "GET /restriction", command="restrict")
     async def restriction(self, owner: str | Owner) -> Restriction | None:
         """Return the restriction of an owner; None if there is none."""
-        return await self._services.engine.restriction(as_owner(owner, self._services.tenant))
+        return await self._services.engine.restriction(owner_named(owner, self._services.tenant))
 
 
 def _as_appends(appends: str) -> Appends:

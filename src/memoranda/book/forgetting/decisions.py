@@ -11,7 +11,7 @@ from pydantic import Field
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups
-from memoranda.book.input import Who, as_actor, as_count, as_owner, as_view
+from memoranda.book.input import Who, as_actor, as_count, as_view, owner_named
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import Conflict, InvalidInput, NotFound
@@ -120,7 +120,7 @@ class PendingForgettings(Part[W]):
         It cannot be undone. Raise ``Conflict`` if the hiding was undone, and ``NotFound`` if this view hid nothing there; the
         owner's view may erase what any agent hid. ``backups`` rewrites the book's own backups without it.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         if isinstance(receipt, Receipt) and receipt.owner != party:
             raise InvalidInput(
                 f"receipt: it is of {receipt.owner}, not of {party}; pass that owner", field="receipt"

@@ -10,7 +10,7 @@ from uuid import UUID
 from memoranda.book.forgetting.facts import fact_of
 from memoranda.book.forgetting.tellings import tellings
 from memoranda.book.forgetting.verbs import Extent
-from memoranda.book.input import Who, as_actor, as_owner, as_view
+from memoranda.book.input import Who, as_actor, as_view, owner_named
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
@@ -71,7 +71,7 @@ class Hiding(Part[W]):
         ``since`` names a fact that was hidden before: what newer messages tell of it is hidden, too. Raise ``NotAllowed`` for
         what this view may not forget.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         wanted = await record_ids(self._services.engine, party, view, ids)
         if bool(wanted) == (since is not None):
             raise InvalidInput("ids: give the ids of memories, or since=", field="ids")

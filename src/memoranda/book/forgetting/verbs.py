@@ -21,9 +21,9 @@ from memoranda.book.input import (
     as_flag,
     as_id,
     as_names,
-    as_owner,
     as_text,
     as_view,
+    owner_named,
 )
 from memoranda.book.record_ids import MEMORIES, record_id, record_ids
 from memoranda.book.services import Services
@@ -90,7 +90,7 @@ class Forgetting(Part[W]):
         messages that are to go as well. With ``earlier`` the earlier values of its key go, too, as they do where ``about`` names
         it; ``keep`` are the ids of those that stay. Nothing is changed.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         if (id is None) == (about is None):
             raise InvalidInput("id: give the id of a memory, or words by about='…'", field="id")
         if about is not None:
@@ -147,7 +147,7 @@ class Forgetting(Part[W]):
 
         Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
         view may not see; then nothing is erased."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         dry = as_flag(dry_run, "dry_run")
         wanted = await record_ids(self._services.engine, party, view, ids)
         given = [
@@ -203,7 +203,7 @@ class Forgetting(Part[W]):
         The places are those of the record as it is now. ``path`` is the JSON pointer of a string in a native form, in ``data`` or
         in a value; without it the part is one of a message's text, and the same words go from its native form, too. A field of
         which nothing is left is unset. What came from these words alone goes with them."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         id = as_id(message, "message")
         first, last = as_count(start, "start"), as_count(end, "end", 1)
         if last <= first:

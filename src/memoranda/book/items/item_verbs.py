@@ -20,8 +20,8 @@ from memoranda.book.input import (
     as_filter,
     as_flag,
     as_limit,
-    as_owner,
     as_view,
+    owner_named,
 )
 from memoranda.book.item_names import as_labels
 from memoranda.book.items.item_arguments import (
@@ -92,7 +92,7 @@ class Items(RecordVerbs, Part[W]):
         with False none. ``ttl`` is the time in seconds after which it is gone. ``expect`` is the version that was read, and 0
         asks that there is none; another version raises ``Stale`` or ``Conflict``.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         readers = await self._services.audience_of(audience, view)
         draft = ItemPut(namespace, name, value, index, ttl)
         item = self._made(draft, party, view, readers, trust, "")
@@ -118,7 +118,7 @@ class Items(RecordVerbs, Part[W]):
         ``expect`` names the versions of items by their ids; another version raises ``Stale``, and an item where a put is
         ``new`` raises ``Conflict``.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         readers = await self._services.audience_of(audience, view)
         drafts, leaving = list(puts), list(deletes)
         _check_once([*((one.namespace, one.name) for one in drafts), *leaving])
@@ -152,7 +152,7 @@ class Items(RecordVerbs, Part[W]):
 
         Raise ``NotFound`` if the view sees no item of that name.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         request = ["delete item", list(as_labels(namespace)), item_name(name), str(audience), expect]
         readers = as_audience(audience, view)
         found = (await self._named(party, view, [(namespace, name)], readers))[0]
@@ -187,7 +187,7 @@ class Items(RecordVerbs, Part[W]):
         self: Items, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
     ) -> Sequence[Item | None]:
         """Return the items of several names, in their order; None for a name that the view sees no item of."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         found = await self._named(party, view, list(names))
         if as_flag(renew, "renew"):
             await self.renew(party, [one for one in found if one is not None], view)
@@ -205,7 +205,7 @@ class Items(RecordVerbs, Part[W]):
         **who: Unpack[Who],
     ) -> Sequence[Item]:
         """Return the items in a namespace and below it, the last updated first; of a name each one that the view sees."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         filter = _below(namespace, only)
         found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
         return those_of(Item, found)
@@ -214,7 +214,7 @@ class Items(RecordVerbs, Part[W]):
     async def search(
         self,
         owner: str | Owner,
-        question: str,
+        query: str,
         namespace: Sequence[str] = (),
         *,
         only: Conditions | None = None,
@@ -223,10 +223,10 @@ class Items(RecordVerbs, Part[W]):
         mode: str = "hybrid",
         **who: Unpack[Who],
     ) -> Hits:
-        """Return the items in a namespace and below it that best answer a question, as ``recall`` finds them."""
+        """Return the items in a namespace and below it that best answer a query, as ``recall`` finds them."""
         chosen: Conditions = {**(only or {}), "namespace": namespace}
         return await self._recall(
-            owner, question, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
+            owner, query, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
         )
 
     @offer(Role.VIEWER, "GET /item-count")
@@ -239,7 +239,7 @@ class Items(RecordVerbs, Part[W]):
         **who: Unpack[Who],
     ) -> int:
         """Return how many items are in a namespace and below it."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         return await self._lists.count(party, view, _below(namespace, only))
 
     @offer(Role.VIEWER, "GET /namespaces")
@@ -258,7 +258,7 @@ class Items(RecordVerbs, Part[W]):
 
         ``max_depth`` shortens longer ones to so many labels, each once.
         """
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         begins, ends = as_labels(prefix, "prefix", 0), as_labels(suffix, "suffix", 0)
         # The labels before the first "*" narrow what is read.
         below = _below(tuple(takewhile(lambda label: label != "*", begins)))

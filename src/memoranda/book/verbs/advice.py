@@ -22,7 +22,7 @@ async def log_narrow_view(engine: Engine, owner: Owner, view: View, only: Filter
             given += f" in {', '.join(view.groups)}"
         try_ = [] if view.agent else ["give agent=…"]
         try_ += ["give the agent's groups=…"] if view.agent and not view.groups else []
-        advice = ", or ".join([*try_, "read with view='owner'"])
+        advice = ", or ".join([*try_, "read with as_owner=True"])
         _log.debug(
             "%s found nothing: the view of %s sees %d of %d such records; %s",
             verb,

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from memoranda.book.forming_jobs import FORMING
 from memoranda.book.forming_runs import form_owner
-from memoranda.book.input import Who, as_flag, as_owner, as_text, as_view
+from memoranda.book.input import Who, as_flag, as_text, as_view, owner_named
 from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import StorageError
@@ -78,7 +78,7 @@ class BackgroundWork(Part[W]):
         Each thread is formed here, or waited for where another worker has it. A thread that cannot be formed says why: it
         waits, was given up, or forming is off. ``wait=False`` only makes the threads due, for a worker or an open book.
         """
-        party, waits = as_owner(owner, self._services.tenant), as_flag(wait, "wait")
+        party, waits = owner_named(owner, self._services.tenant), as_flag(wait, "wait")
         return await form_owner(self._services, party, as_view(who), wait=waits)
 
     @property

@@ -17,9 +17,9 @@ from memoranda.book.input import (
     as_actor,
     as_flag,
     as_names,
-    as_owner,
     as_text,
     as_view,
+    owner_named,
 )
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, spelled_out
@@ -94,7 +94,11 @@ class Profiles(RecordVerbs, Part[W]):
     async def _documents(
         self, owner: str | Owner, schema: str, known: Schema | None, who: Who
     ) -> list[ProfileDocument]:
-        party, view, now = as_owner(owner, self._services.tenant), as_view(who), self._services.door.clock()
+        party, view, now = (
+            owner_named(owner, self._services.tenant),
+            as_view(who),
+            self._services.door.clock(),
+        )
         found = await self._services.bound.of_owner(party, view, now, schemas=bound_by(schema, known))
         if not found:
             of_profiles = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}))
@@ -132,7 +136,7 @@ class Profiles(RecordVerbs, Part[W]):
     ) -> Receipt:
         """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
         fields = {} if set is None else _fields_of(set, "set")
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, fields, schema, audience)
         leaving = as_names(unset, "unset")
         request = ["profile", schema, fields, list(leaving), str(audience)]
@@ -156,7 +160,7 @@ class Profiles(RecordVerbs, Part[W]):
         has values, unless ``replace_all`` is True: a model that answered nothing empties no profile.
         """
         fields, empties = _fields_of(body, "body"), as_flag(replace_all, "replace_all")
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, fields, schema, audience)
         held = await self._held(edit, view)
         if not empties and _is_empty(fields) and not _is_empty(held.body):
@@ -178,7 +182,7 @@ class Profiles(RecordVerbs, Part[W]):
 
         on, total = self._services, Counter[str]()
         for party in await on.engine.owners(on.tenant) if owner is None else [owner]:
-            total += await bring_over(on.engine, on.door, on.bound, as_owner(party, on.tenant))
+            total += await bring_over(on.engine, on.door, on.bound, owner_named(party, on.tenant))
         return dict(total)
 
     async def _edit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from typing import Literal, Protocol, Unpack, cast
+from typing import Protocol, Unpack, cast
 from uuid import UUID
 
 from memoranda.book.input import (
@@ -12,12 +12,12 @@ from memoranda.book.input import (
     as_audience,
     as_limit,
     as_names,
-    as_owner,
     as_text,
     as_view,
     as_wait,
     each,
     episode_of,
+    owner_named,
 )
 from memoranda.book.record_ids import EPISODES, record_id, with_ids
 from memoranda.book.services import RecordVerbs, Services, WaitFor
@@ -39,7 +39,7 @@ class Recalling(Protocol):
     def __call__(
         self,
         owner: str | Owner,
-        question: str,
+        query: str,
         *,
         limit: int,
         types: str,
@@ -101,7 +101,7 @@ class Episodes(RecordVerbs, Part[W]):
         operation: str | None = None,
         agent: str | None = None,
         groups: Sequence[str] = (),
-        view: Literal["owner"] | None = None,
+        as_owner: bool = False,
         wait_for: WaitFor = "stored",
         **fields: Unpack[EpisodeFields],
     ) -> Receipt:
@@ -110,8 +110,8 @@ class Episodes(RecordVerbs, Part[W]):
         Long tool calls, and calls beyond the limit, are cut; ``overflow`` returns the rest.
         """
         waiting = as_wait(wait_for)
-        reader = as_view({"agent": agent, "groups": groups, "view": view})
-        party = as_owner(owner, self._services.tenant)
+        reader = as_view({"agent": agent, "groups": groups, "as_owner": as_owner})
+        party = owner_named(owner, self._services.tenant)
         now = self._services.door.clock()
         given, _ = await with_ids(self._services.engine, party, reader, fields)
         episode = each([given], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
@@ -125,7 +125,7 @@ class Episodes(RecordVerbs, Part[W]):
     @offer(Role.VIEWER, "GET /episodes/{id}/overflow")
     async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
         """Return, whole, the tool calls that an episode cut or left out; None if it has all of them."""
-        party, view, engine = as_owner(owner, self._services.tenant), as_view(who), self._services.engine
+        party, view, engine = owner_named(owner, self._services.tenant), as_view(who), self._services.engine
         wanted = await record_id(engine, party, view, id, types=EPISODES)
         there = await engine.get(party, view, [wanted])
         if not isinstance(there.get(wanted), Episode):
@@ -146,7 +146,7 @@ class Episodes(RecordVerbs, Part[W]):
         **who: Unpack[Who],
     ) -> list[Episode]:
         """Return a view's episodes, newest first, with this outcome and all these tags."""
-        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
         most, wanted = as_limit(limit), set(as_names(tags, "tags"))
         kinds = None if outcome is None else frozenset({_outcome(outcome)})
         only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.book.input import as_flag, as_id, as_limit, as_owner, each
+from memoranda.book.input import as_flag, as_id, as_limit, each, owner_named
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import RecordVerbs
 from memoranda.errors import NotFound
@@ -97,7 +97,7 @@ class Experience(RecordVerbs, Part[W]):
         limit: int = 1000,
     ) -> Sequence[ExperienceLine]:
         """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read for that user, without other users' evidence."""
-        user = None if for_user is None else as_owner(for_user, self._services.tenant)
+        user = None if for_user is None else owner_named(for_user, self._services.tenant)
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
         cursor: str | None = None
@@ -149,7 +149,7 @@ class Experience(RecordVerbs, Part[W]):
         return found
 
     async def _ground(self, user: str, ids: Sequence[UUID | str]) -> Evidence:
-        owner = as_owner(user, self._services.tenant)
+        owner = owner_named(user, self._services.tenant)
         sources = await record_ids(self._services.engine, owner, WHOLE, ids, "evidence")
         there = await self._services.engine.get(owner, WHOLE, sources)
         missing = [id for id in sources if id not in there]

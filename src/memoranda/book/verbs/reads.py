@@ -15,10 +15,10 @@ from memoranda.book.input import (
     as_cursor,
     as_filter,
     as_limit,
-    as_owner,
     as_text,
     as_types,
     as_view,
+    owner_named,
 )
 from memoranda.book.record_ids import record_id, with_thread_id
 from memoranda.book.services import Services
@@ -94,7 +94,7 @@ class Reads(Part[W]):
     async def readers(self, owner: str | Owner, **who: Unpack[Who]) -> Sequence[Readers]:
         """Return who reads how many of an owner's records; only the owner's own view may ask."""
         if not as_view(who).whole:
-            raise NotAllowed("readers: it counts records of every audience; ask with view='owner'")
+            raise NotAllowed("readers: it counts records of every audience; ask with as_owner=True")
         return await readers(self._services.engine, self._party(owner))
 
     @offer(Role.VIEWER, "GET /count", command="list", title="count_records")
@@ -148,7 +148,7 @@ class Reads(Part[W]):
     ) -> Sequence[Entry]:
         """Return an owner's ledger entries after a position, oldest first; only the owner's own view may read them."""
         if not as_view(who).whole:
-            raise NotAllowed("the ledger lists records of every audience; read it with view='owner'")
+            raise NotAllowed("the ledger lists records of every audience; read it with as_owner=True")
         return await self._services.engine.entries(
             self._party(owner), as_count(after, "after"), as_limit(limit)
         )
@@ -169,4 +169,4 @@ class Reads(Part[W]):
         return self.finder if by_index or of_items else self._services.engine
 
     def _party(self, owner: str | Owner) -> Owner:
-        return as_owner(owner, self._services.tenant)
+        return owner_named(owner, self._services.tenant)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -15,11 +15,11 @@ from memoranda.book.input import (
     as_count,
     as_fields,
     as_flag,
-    as_owner,
     as_text,
     as_view,
     as_wait,
     memory_of,
+    owner_named,
 )
 from memoranda.book.record_ids import EPISODES, MEMORIES, record_id, record_ids, with_ids
 from memoranda.book.services import Services, WaitFor
@@ -72,12 +72,12 @@ class Statements(Part[W]):
         expect: Mapping[UUID, int] | None = None,
         agent: str | None = None,
         groups: Sequence[str] = (),
-        view: Literal["owner"] | None = None,
+        as_owner: bool = False,
         wait_for: WaitFor = "stored",
         **fields: Unpack[MemoryFields],
     ) -> Receipt:
         """Store a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, happened, …"""
-        who = as_view({"agent": agent, "groups": groups, "view": view})
+        who = as_view({"agent": agent, "groups": groups, "as_owner": as_owner})
         statements = [{"content": content, **fields}]
         return await self._services.remember(
             self._owner(owner), who, statements, audience, run, operation, expect, wait_for
@@ -113,7 +113,7 @@ class Statements(Part[W]):
         operation: str | None = None,
         agent: str | None = None,
         groups: Sequence[str] = (),
-        view: Literal["owner"] | None = None,
+        as_owner: bool = False,
         wait_for: WaitFor = "stored",
         **fields: Unpack[MemoryFields],
     ) -> Receipt:
@@ -125,7 +125,7 @@ class Statements(Part[W]):
         waiting, party, who = (
             as_wait(wait_for),
             self._owner(owner),
-            as_view({"agent": agent, "groups": groups, "view": view}),
+            as_view({"agent": agent, "groups": groups, "as_owner": as_owner}),
         )
         readers = as_audience(audience, who)
         statement, engine = {"content": content, **fields}, self._services.engine
@@ -290,7 +290,7 @@ class Statements(Part[W]):
         return await record_id(self._services.engine, self._owner(owner), as_view(who), id, field, MEMORIES)
 
     def _owner(self, owner: str | Owner) -> Owner:
-        return as_owner(owner, self._services.tenant)
+        return owner_named(owner, self._services.tenant)
 
     async def _change(
         self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who

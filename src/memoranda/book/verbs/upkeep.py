@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from memoranda.book.input import as_owner
+from memoranda.book.input import owner_named
 from memoranda.book.services import Services
 from memoranda.errors import InvalidInput
 from memoranda.model.language_models import Spent, SpentFilter
@@ -61,7 +61,7 @@ class Upkeep(Part[W]):
 
         There is one item for each owner, agent, day, task and model; ``model.spending.totals`` adds them up by one of these.
         """
-        party = None if owner is None else as_owner(owner, self._services.tenant)
+        party = None if owner is None else owner_named(owner, self._services.tenant)
         return await self._services.engine.spent(
             self._services.tenant, _as_spent_filter(party, agent, since, until)
         )

@@ -206,10 +206,10 @@ async def _other_agent(printer: Printer, book: Book) -> None:
 
 
 async def _forget(printer: Printer, book: Book, message: UUID) -> None:
-    record: Record = await book.get(WHO, message, view="owner")
+    record: Record = await book.get(WHO, message, as_owner=True)
     assert isinstance(record, Message)
     _command(printer, f"forget message {record.seq}: “{record.content}”")
-    receipt = await book.forget(WHO, message, view="owner")
+    receipt = await book.forget(WHO, message, as_owner=True)
     removed = ", ".join(f"{number} {place}" for place, number in receipt.removed.items())
     _fact(printer, "removed    ", removed)
     _fact(printer, "state      ", receipt.state)

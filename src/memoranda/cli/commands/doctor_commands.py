@@ -60,7 +60,7 @@ def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) 
 
 async def _sharing(session: Session, party: Owner) -> None:
     async with session.reading() as book:
-        found = await book.readers(party, view="owner")
+        found = await book.readers(party, as_owner=True)
         settings = book.forming.of_agents.sharing
         own = {agent.name: settings.for_agent(agent).default for agent in await book.agents.list()}
     apart = {name: default for name, default in own.items() if default != settings.default}

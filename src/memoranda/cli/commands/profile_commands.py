@@ -87,7 +87,7 @@ async def _change(
 ) -> list[Receipt]:
     """Change each document that has one of the fields; fields that none has are set for all agents."""
     async with session.writing() as book:
-        documents = await book.profile.documents(party, schema, view="owner")
+        documents = await book.profile.documents(party, schema, as_owner=True)
         new = {name for name in given if not any(name in document.body for document in documents)}
         missing = [name for name in unset if not any(name in document.body for document in documents)]
         if missing:
@@ -101,7 +101,7 @@ async def _change(
             if own or gone:
                 receipts.append(
                     await book.profile.patch(
-                        party, own, unset=gone, schema=schema, audience=audience, view="owner"
+                        party, own, unset=gone, schema=schema, audience=audience, as_owner=True
                     )
                 )
     return receipts

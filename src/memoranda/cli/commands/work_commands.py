@@ -11,7 +11,7 @@ from typing import get_args
 import click
 
 from memoranda.book import Book
-from memoranda.book.input import Who, as_id, as_owner
+from memoranda.book.input import Who, as_id, owner_named
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.options import opens_book
@@ -74,7 +74,9 @@ def form_command(
         )
     if owner is None:
         return
-    made = session.run(_form(session, owner, thread, again, {"agent": agent} if agent else {"view": "owner"}))
+    made = session.run(
+        _form(session, owner, thread, again, {"agent": agent} if agent else {"as_owner": True})
+    )
     counts = {state: sum(one.state == state for one in made.threads) for state in get_args(FormingState)}
     if not session.print_json(
         {**counts, "threads": made.threads, "memories": made.memories, "left_out": _left_out(made)}
@@ -111,7 +113,7 @@ async def _note_who_forms(book: Book) -> None:
 async def _form(session: Session, owner: str, thread: str | None, again: bool, who: Who) -> FormingReport:
     async with session.writing(models="auto") as book:
         await _note_who_forms(book)
-        party = as_owner(owner, session.tenant)
+        party = owner_named(owner, session.tenant)
         if thread is None:
             made = await book.form(party, **who)
         else:

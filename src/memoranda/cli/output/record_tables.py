@@ -39,7 +39,7 @@ async def nothing_seen(
     """
     waits = what_waits((await book.list(party, types="memory", limit=1, **who)).waiting, party)
     seen = await book.count(party, types=types, **who)
-    there = await book.count(party, types=types, view="owner")
+    there = await book.count(party, types=types, as_owner=True)
     if waits and not (seen and searched):
         told = waits
     elif not seen:

@@ -80,27 +80,27 @@ class FormedItems:
     async def put(self, owner: Owner, schema: str, key: str, value: Mapping[str, Any]) -> None:
         """Let the person set a document or a note: what a person sets is pinned, and conversations leave it."""
         if key == schema:
-            await self._book.profile.put(owner, value, schema=schema, audience="global", view="owner")
+            await self._book.profile.put(owner, value, schema=schema, audience="global", as_owner=True)
             return
         held = await self._memory(owner, key)
         fields = _note_fields(schema, value)
         if held is None:
             name = None if _as_id(key) else key
-            await self._book.remember(owner, **fields, external_id=name, audience="global", view="owner")
+            await self._book.remember(owner, **fields, external_id=name, audience="global", as_owner=True)
         else:
-            await self._book.update(owner, held.id, **fields, pinned=True, view="owner")
+            await self._book.update(owner, held.id, **fields, pinned=True, as_owner=True)
 
     async def delete(self, owner: Owner, schema: str, key: str) -> None:
         """Retract a document or a note: it is read no more, and its history stays until it is forgotten."""
         if key == schema:
             for item in await self._documents(owner, schema):
                 await self._book.profile.patch(
-                    owner, unset=[*item.value], schema=schema, audience="global", view="owner"
+                    owner, unset=[*item.value], schema=schema, audience="global", as_owner=True
                 )
             return
         held = await self._memory(owner, key)
         if held is not None and note_item(held).schema == schema:
-            await self._book.retract(owner, held.id, reason="deleted in the store", view="owner")
+            await self._book.retract(owner, held.id, reason="deleted in the store", as_owner=True)
 
     async def _memory(self, owner: Owner, key: str) -> Memory | None:
         """Return the memory with an id, or the one that replaced it; None if the view sees none that holds."""

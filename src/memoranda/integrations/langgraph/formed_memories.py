@@ -20,7 +20,7 @@ from langgraph.store.base import (
 )
 
 from memoranda.book import Book
-from memoranda.book.input import Who, as_owner, as_view
+from memoranda.book.input import Who, as_view, owner_named
 from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.integrations.langgraph.formed_items import FormedItem, FormedItems, Passes
 from memoranda.model.data.data_filters import RecordData, data_filter
@@ -136,7 +136,7 @@ class FormedMemories(BaseStore):
             raise NotAllowed(
                 f"namespace: {labels!r} names no user; memories are read of one user at a time: ({self._root!r}, user)"
             )
-        return as_owner(labels[1], self._book.tenant), labels[2:]
+        return owner_named(labels[1], self._book.tenant), labels[2:]
 
     def _fields(self, owner: Owner, item: FormedItem) -> dict[str, Any]:
         return {

@@ -166,7 +166,7 @@ class OwnerBatches:
         ids = [item.id for item in leaving if item is not None]
         if ids:
             # An agent erases its own items; an application that writes as no agent, any of the owner's.
-            who: Who = self._who if self._who.get("agent") else {"view": "owner"}
+            who: Who = self._who if self._who.get("agent") else {"as_owner": True}
             await self._book.forget(owner, ids, what="record", **who)
 
     def _drafted(self, op: PutOp, place: Place) -> ItemPut:

@@ -61,8 +61,8 @@ async def erase(request: Request) -> Response:
     """Erase everything of a user."""
     guard, user = guard_of(request), request.path_params["userId"]
     memories = await count_entries(guard, user)
-    threads = await guard.call("count", owner=user, types="thread", view="owner")
-    receipt = await guard.call("forget", owner=user, everything=True, view="owner")
+    threads = await guard.call("count", owner=user, types="thread", as_owner=True)
+    receipt = await guard.call("forget", owner=user, everything=True, as_owner=True)
     counts = {
         **dict.fromkeys(_COUNTS, 0),
         "memoriesDeleted": memories,

@@ -90,7 +90,7 @@ class _Items:
 
     async def search(self, owner: Owner, question: str, namespace: Labels, **more: Any) -> Sequence[Hit]:
         found: Sequence[Hit] = await self._guard.call(
-            "items.search", owner=owner, question=question, namespace=namespace, **more
+            "items.search", owner=owner, query=question, namespace=namespace, **more
         )
         return found
 

@@ -359,7 +359,7 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
                 )
     if not change.audience.readable_by(state.batch.view):
         raise InvalidInput(
-            "audience: this view could not read it any more; use view='owner'", field="audience"
+            "audience: this view could not read it any more; use as_owner=True", field="audience"
         )
     if change.audience == memory.audience:
         state.ignore("unchanged", memory.id)
@@ -368,7 +368,7 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
     if not (view.whole or memory.agent == view.agent or memory.audience.within(change.audience, view)):
         raise NotAllowed(
             f"audience: memory {memory.id} is not this agent's own, and would lose readers; only its author or the "
-            "owner's view (view='owner') may do that"
+            "owner's view (as_owner=True) may do that"
         )
     if (yield from protected_from_act(state, memory)):
         state.ignore("protected", memory.id)

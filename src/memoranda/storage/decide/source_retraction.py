@@ -209,5 +209,5 @@ def _refusal(stuck: list[Record]) -> Conflict:
     more = f" and {len(stuck) - _NAMED} more" if len(stuck) > _NAMED else ""
     return Conflict(
         f"audience: these rest on it alone and would keep more readers: {listed}{more}; retract or forget them first, or ask "
-        "with view='owner' if they are another agent's"
+        "with as_owner=True if they are another agent's"
     )

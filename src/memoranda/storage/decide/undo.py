@@ -95,7 +95,7 @@ def _unknown(position: int) -> NotFound:
 
 def _refused(position: int) -> NotAllowed:
     return NotAllowed(
-        f"position {position} is the person's or an operator's own: only they undo it; ask with view='owner'"
+        f"position {position} is the person's or an operator's own: only they undo it; ask with as_owner=True"
     )
 
 

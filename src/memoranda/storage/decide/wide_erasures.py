@@ -23,7 +23,7 @@ def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     What was derived from them stays.
     """
     if not view.whole:
-        raise NotAllowed("only the owner's own view (view='owner') may remove messages by age")
+        raise NotAllowed("only the owner's own view (as_owner=True) may remove messages by age")
     plan = ErasurePlan()
     records = yield from load_all(ids)
     said = {id: record for id, record in records.items() if isinstance(record, Message)}
@@ -59,7 +59,7 @@ def _has_messages(thread: UUID) -> Deciding[bool]:
 def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
     """Plan the erasure of a whole owner, including the owner's name in records of other owners."""
     if not view.whole:
-        raise NotAllowed("only the owner's own view may forget everything; use view='owner'")
+        raise NotAllowed("only the owner's own view may forget everything; use as_owner=True")
     plan = ErasurePlan(doomed=dict(records))
     yield from spread(plan, [*plan.doomed])
     own = set(plan.doomed)

@@ -193,7 +193,7 @@ def _refuse_unknown(ids: Sequence[UUID]) -> None:
         named = ", ".join(str(id) for id in ids)
         raise NotFound(
             f"ids: this view sees no record {named}, and nothing was forgotten: check the owner and the ids, or name "
-            "the agent that wrote it (the person sees everything with view='owner')"
+            "the agent that wrote it (the person sees everything with as_owner=True)"
         )
 
 

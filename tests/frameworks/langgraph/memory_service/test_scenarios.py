@@ -188,7 +188,7 @@ async def test_what_is_forgotten_in_the_book_is_no_item_any_more(service: Servic
     await service.settle()
     (note,) = await service.store.asearch(("memories", "ann", "Note"))
     book = await books.open_book()
-    await book.forget("ann", note.key, view="owner")
+    await book.forget("ann", note.key, as_owner=True)
     assert await service.store.asearch(("memories", "ann"), query="nuts") == []
     assert await service.store.aget(("memories", "ann", "Note"), note.key) is None
     assert "Nothing is known" in await service.say("Can I eat this?", thread="next")
