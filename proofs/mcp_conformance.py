@@ -43,7 +43,8 @@ _NEEDS_NO_FIXTURE = (
 _SCORED = 37
 _SERVER = """
 import asyncio, sys, uvicorn, memoranda
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
+from memoranda.operations import Role
 from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
 async def credential(secret):

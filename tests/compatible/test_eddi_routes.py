@@ -9,8 +9,9 @@ import httpx2
 import pytest
 
 import memoranda
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.compatible.user_memory_entries import NO_AGENT
+from memoranda.operations import Role
 from tests.compatible.conftest import Clients
 from tests.engines.postgres_server import Place
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import memoranda
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
+from memoranda.operations import Role
 from tests.compatible.conftest import Clients
 
 GDPR = "/admin/gdpr"

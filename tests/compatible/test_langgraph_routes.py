@@ -8,7 +8,8 @@ import httpx2
 import pytest
 
 import memoranda
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
+from memoranda.operations import Role
 from tests.compatible.conftest import Clients
 from tests.engines.postgres_server import Place
 

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Role
 from memoranda.book.input import Who
 from memoranda.compatible.operations import (
     TEXT,
@@ -28,6 +27,7 @@ from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, Not
 from memoranda.model.data.items import Item
 from memoranda.model.query import Hit
 from memoranda.model.records import Owner
+from memoranda.operations import Role
 from memoranda.wire.store_filters import paths_of
 from memoranda.wire.store_owners import Labels, NamespaceOwners, OwnerOf, Place, owner_at
 from memoranda.wire.store_reads import StoreReads

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from memoranda.access.service_settings import ServiceSettings
-from memoranda.access.verb_table import BY_NAME
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.compatible.eddi_routes import memory_routes, property_routes
 from memoranda.compatible.gdpr_routes import gdpr_routes, restriction_routes
 from memoranda.compatible.langgraph_routes import store_routes
@@ -14,4 +14,4 @@ from memoranda.compatible.langgraph_routes import store_routes
 def compatible_routes(settings: ServiceSettings) -> tuple[APIRouter, ...]:
     """Return the routes of all other products."""
     always = memory_routes, property_routes, gdpr_routes, store_routes(settings.store_owner_label)
-    return (*always, restriction_routes) if "restrict" in BY_NAME else always
+    return (*always, restriction_routes) if "restrict" in OPERATIONS else always

@@ -47,7 +47,7 @@ async def visible_entries(
     owner = _owner(guard, user)
     if order == "most_accessed":
         most = limit if 0 < limit <= _PAGE else _PAGE
-        asked = {"question": "", "mode": "most_used", "types": "memory", "limit": most}
+        asked = {"query": "", "mode": "most_used", "types": "memory", "limit": most}
         hits = [
             hit for hit in await guard.call("recall", owner=owner, **asked, **who) if _has_reader(hit.record)
         ]

@@ -37,6 +37,7 @@ from memoranda.model.query import Hit, Hits
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Traces
 from memoranda.model.values import Span
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import Redactable, texts_of
 
@@ -62,14 +63,15 @@ class Extent(NamedTuple):
 
 
 @spelled_out
-class Forgetting:
+class Forgetting(Part[W]):
     """The verbs of a book that forget."""
 
     _services: Services
     _on_erased: Callable[[], None]
     backups: Backups
-    recall: Callable[..., Awaitable[Hits]]
+    _find: Callable[..., Awaitable[Hits]]
 
+    @offer(Role.VIEWER, "POST /traces")
     async def find_traces(
         self,
         owner: str | Owner,
@@ -110,6 +112,13 @@ class Forgetting:
         found, _ = await self._planned(party, view, named, extent, strict=False)
         return found if scored is None else replace(found, scores=scored[1])
 
+    @offer(
+        Role.EDITOR,
+        "POST /forget",
+        final=True,
+        command="forget",
+        example={"about": "where I live", "dry_run": True},
+    )
     async def forget(
         self,
         owner: str | Owner,
@@ -177,6 +186,7 @@ class Forgetting:
                 if not tries:
                     raise
 
+    @offer(Role.EDITOR, "POST /messages/{message}/redact", final=True)
     async def redact(
         self,
         owner: str | Owner,
@@ -229,7 +239,7 @@ class Forgetting:
             raise InvalidInput(
                 "about: it is empty; say what to look for, as in about='where I live'", field="about"
             )
-        hits = await self.recall(owner, about, limit=_CANDIDATES, types="memory", **who)
+        hits = await self._find(owner, about, limit=_CANDIDATES, types="memory", **who)
         scores = {hit.id: hit.score for hit in hits}
         by_words = [hit for hit in hits if hit.words]
         is_clear = by_words and by_words[0] is hits[0] and _is_clear(by_words, hits)
