@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.mcp_server.asker import Whose
+from memoranda.operations import Role
 from tests.mcp_server.asked_tools import asking
 
 OF_EDDI = {
