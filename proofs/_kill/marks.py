@@ -36,7 +36,7 @@ OWN_HAND = frozenset(Point) - {Point.IN_COMMIT, Point.CHECKPOINT, Point.ANY_TIME
 
 #: Commits after which a writer no longer waits for a group of three.
 _SOON = 200
-_LATE = 10 * _SOON
+_LATE = 3 * _SOON
 
 
 class Place(IntEnum):
