@@ -18,7 +18,7 @@ from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
 from memoranda.model.records import TRUST_OF_ROLE, WHOLE, Limits, Owner, RecordType
 from memoranda.ports import Engine
-from memoranda.testing.builders import a_message, a_thread
+from memoranda_conformance.builders import a_message, a_thread
 
 _ACTOR: Final = Actor("application", "evaluation")
 

@@ -20,7 +20,7 @@ from memoranda.model.messages import Episode, Message, SummariseThread, Thread, 
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import EVERYONE, WHOLE, Owner, Record
 from memoranda.model.values import new_id
-from memoranda.testing.builders import a_memory
+from memoranda_conformance.builders import a_memory
 
 _ACTOR: Final = Actor("application", "evaluation")
 _FIRST: Final = datetime(2026, 5, 4, 9, tzinfo=UTC)

@@ -33,9 +33,9 @@ from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.values import utc_now
 from memoranda.models import RemoteModels
+from memoranda.testing.scripted_models import handle
 from tests.fakes import model_replies as replies
 from tests.fakes.model_server import Asked, ModelServer
-from tests.fakes.scripted_models import handle
 
 #: The default conversation; it is one of those that may be used for tuning.
 CONVERSATION = "conv-26"

@@ -20,7 +20,7 @@ from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.memories import Memory
 from memoranda.model.records import TRUST_OF_ROLE, WHOLE, Owner, Trust
 from memoranda.ports import Engine
-from memoranda.testing.builders import a_memory, a_message, a_thread
+from memoranda_conformance.builders import a_memory, a_message, a_thread
 
 _BEFORE: Final = datetime(2026, 5, 1, 9, tzinfo=UTC)
 _FIRST: Final = datetime(2026, 6, 8, 9, tzinfo=UTC)

@@ -22,7 +22,7 @@ from memoranda.model.messages import Message
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from memoranda.model.values import new_id
-from memoranda.testing.builders import a_message
+from memoranda_conformance.builders import a_message
 
 ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
 CI_COUNT = 50
@@ -162,7 +162,7 @@ async def _read(book: memoranda.Book, reader: str, asked: Canary) -> str:
     """Return all that an agent gets for a user (context, hits, experience), and the lines that the user's extractor sees."""
     context = await book.context(reader, asked.said, agent=_AGENT, budget=50_000)
     hits = await book.recall(reader, asked.said, agent=_AGENT)
-    lines = await book.experience.list(_AGENT, for_user=reader)
+    lines = [*await book.experience.list(_AGENT, for_user=reader)]
     # The words of the lesson itself make its line the likeliest to be shown as one that the user may confirm.
     said = a_message(Owner(id=reader), new_id(), asked.lesson)
     lines += lines_to_show(await _lines(book), Owner(id=reader), _REPEATED * _USERS, [said])

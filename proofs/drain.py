@@ -17,10 +17,10 @@ from memoranda.model.changes import Job, JobState
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, RecordType
-from memoranda.testing.comparison import all_records
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from proofs._book.forming import Ticking
 from proofs._book.opening import without_syncs, without_threads
-from tests.fakes.scripted_models import Said, ScriptedModels, entries
+from tests.comparison import all_records
 
 ABOUT = "while a provider is away for an hour, no message is lost, no job dies, recall works, and all is formed afterwards"
 CI_COUNT = 10_000

@@ -20,9 +20,9 @@ from memoranda.formation.extract.attribution import Attribution, Verdict, is_fro
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, RecordType, Trust
-from memoranda.testing.comparison import all_records
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from proofs._book.forming import Ticking
-from tests.fakes.scripted_models import Said, ScriptedModels, entries
+from tests.comparison import all_records
 
 ABOUT = "facts that are recalled, repeated and formed again do not multiply; a lie never counts as the user's, and stays retracted"
 CI_COUNT = 32

@@ -19,9 +19,9 @@ from typing import get_args
 from memoranda import Book
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, RecordType
-from memoranda.testing.comparison import all_records, differences, records_as_texts
 from proofs._book.forming import Fate, Manner, Moment, Ticking, forming, work
 from proofs._book.opening import without_syncs, without_threads
+from tests.comparison import all_records, differences, records_as_texts
 
 ABOUT = "formation killed at any step gives the result of an undisturbed run, and buys no stored answer twice"
 CI_COUNT = 200

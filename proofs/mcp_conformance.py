@@ -18,7 +18,7 @@ ABOUT = "the official conformance runner and Inspector find no fault in the serv
 #: The packages are fetched once, whatever the count.
 CI_COUNT = 1
 FULL_COUNT = 1
-COVERS = "mcp_server service"
+COVERS = "mcp_server service compatible"
 
 _REVISION = "2026-07-28"
 _PACKAGES = (
@@ -43,7 +43,8 @@ _NEEDS_NO_FIXTURE = (
 _SCORED = 37
 _SERVER = """
 import asyncio, sys, uvicorn, memoranda
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
+from memoranda.operations import Role
 from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
 async def credential(secret):

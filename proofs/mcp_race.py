@@ -17,7 +17,7 @@ ABOUT = "2 and 4 servers of MCP over standard input write to one book at once, a
 #: Statements that each process stores.
 CI_COUNT = 20
 FULL_COUNT = 20
-COVERS = "model storage door.py engines/sqlite access mcp_server"
+COVERS = "model storage door.py engines/sqlite access mcp_server compatible"
 
 _PROCESSES = (2, 4)
 _PROGRAM = "from memoranda.cli.program import main; main()"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memoranda.assembly import open_engine
-from memoranda.testing.builders import SMALL
+from memoranda_conformance.builders import SMALL
 from proofs._moving.copying import NOTICED, OMISSIONS, STEPS, Aim, cancel, copy
 from proofs._moving.judging import Unlike, judge
 from proofs._moving.living import erase, new_name, told, write

@@ -31,10 +31,10 @@ from memoranda.model.records import WHOLE
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span, utc_now
 from memoranda.testing.embedder import StubEmbedder
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from proofs._book.mutants import rewritten
 from proofs._book.opening import without_syncs
 from proofs._server.own import OwnServer
-from tests.fakes.scripted_models import Said, ScriptedModels, entries
 
 ABOUT = "no append, forming, import, backup or vector made while words are taken out brings them back"
 #: Half of them on a server.

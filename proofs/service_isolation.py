@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
-from memoranda.access.verb_table import VERBS
+from memoranda.book.all_operations import OPERATIONS
 from proofs._book.opening import without_syncs, without_threads
 from proofs._service.judging import Leak, World
 from proofs._service.omitted_checks import MUTANTS, Mutant
@@ -18,7 +18,7 @@ from proofs._service.population import Population, populate
 ABOUT = "no answer of the service tells a credential of another's record; with any one check removed, an answer does"
 CI_COUNT = 6_000
 FULL_COUNT = 100_000
-COVERS = "access service mcp_server wire book"
+COVERS = "access service compatible mcp_server wire book"
 
 #: Requests in one book before a new one begins, and between two looks at what must not change.
 _WORLD, _WINDOW = 1_000, 100
@@ -55,7 +55,7 @@ async def _prove(folder: Path, count: int, seed: int) -> str:
         slowest = await _control(folder, population, seed)
     return (
         f"{count} requests, {refused} of them refused, 0 answers that tell of another's record; {len(succeeded)} of "
-        f"{len(VERBS)} verbs succeeded about one's own; {slowest}"
+        f"{len(OPERATIONS.values())} verbs succeeded about one's own; {slowest}"
     )
 
 

@@ -23,7 +23,7 @@ ABOUT = (
 )
 CI_COUNT = 10
 FULL_COUNT = 50
-COVERS = "model storage door.py engines/sqlite access service wire"
+COVERS = "model storage door.py engines/sqlite access service compatible wire"
 
 _CALLERS = 8
 _OWNER = "ann"

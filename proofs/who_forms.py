@@ -28,10 +28,10 @@ from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.records import Owner, RecordType
-from memoranda.testing.comparison import all_records
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from memoranda.worker import Worker
 from proofs._book.opening import without_syncs
-from tests.fakes.scripted_models import Said, ScriptedModels, entries
+from tests.comparison import all_records
 
 ABOUT = "open books that work by themselves, with and without the model, killed at any moment: rules form no thread"
 CI_COUNT = 40

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import settings
 import memoranda
 from memoranda.assembly import book_setup
 from memoranda.book.verbs.background_work import start_working
+from memoranda.testing.clock import HandClock
 
 #: Tests are of words alone, on every machine alike, where they do not ask for an embedder.
 os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
@@ -21,20 +21,6 @@ os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
 settings.register_profile("gate", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("gate")
-
-
-class HandClock:
-    """Tells the time that it was set to."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(milliseconds=1)
-        return self.now
-
-    def advance(self, **by: float) -> None:
-        self.now += timedelta(**by)
 
 
 @pytest.fixture(autouse=True)

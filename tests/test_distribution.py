@@ -88,30 +88,24 @@ def constraints(folder: Path) -> Path:
     return path
 
 
+def environment(place: Path, *wishes: str | Path, folder: Path) -> Path:
+    """Make an environment in which only these wheels and what they need are installed; returns the folder of its programs."""
+    venv.create(place, with_pip=False)
+    bin = place / ("Scripts" if os.name == "nt" else "bin")
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", bin / "python", "install", "--quiet"]
+    pip += ["--no-compile", "--disable-pip-version-check", "-c", constraints(folder), *wishes]
+    done = subprocess.run(list(map(str, pip)), cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode and not os.environ.get("CI"):
+        pytest.skip(f"the wheels cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    return bin
+
+
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the programs of an environment in which only the wheel and its extras are installed."""
     folder = tmp_path_factory.mktemp("empty")
-    place = folder / "environment"
-    venv.create(place, with_pip=False)
-    bin = place / ("Scripts" if os.name == "nt" else "bin")
-    wished = f"{wheel_in(built)}[{','.join(_BRINGS)}]"
-    pip: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        bin / "python",
-        "install",
-        "--quiet",
-        "--no-compile",
-    ]
-    pip += ["--disable-pip-version-check", "-c", constraints(folder), wished]
-    done = subprocess.run(list(map(str, pip)), cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode and not os.environ.get("CI"):
-        pytest.skip(f"the extras cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
-    assert done.returncode == 0, done.stderr
-    return bin
+    return environment(folder / "environment", f"{wheel_in(built)}[{','.join(_BRINGS)}]", folder=folder)
 
 
 def test_the_package_is_all_that_an_empty_environment_needs(installed: Path, built: Path, tmp_path: Path):
@@ -188,3 +182,44 @@ def test_a_page_that_is_followed_ends_in_a_conversation_that_knows_the_one_befor
         converse("third", "What do you know about me?", word, "oboe")
         said = run(installed / "memoranda", "doctor", "--book", "book.db", folder=folder)
         assert re.search(r"formation +ok .*(1 thread waits|no thread waits)", said), said
+
+
+#: Validates SQLite, and then an engine that loses the last record of each page, which the suite notices.
+_VALIDATION = """
+from dataclasses import replace
+
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda_conformance import validate
+
+assert not validate(lambda folder: SqliteEngine.open(folder / "book.db")).failures
+
+class Forgetful(SqliteEngine):
+    async def scan(self, *given):
+        page = await super().scan(*given)
+        return replace(page, records=page.records[:-1])
+
+report = validate(lambda folder: Forgetful.open(folder / "book.db"), "-k", "test_a_scan_finds")
+assert [name.partition(".")[2] for name in report.failures] == ["test_a_scan_finds_the_memories_that_cite_a_message"]
+"""
+
+
+def test_the_conformance_suite_validates_sqlite_where_only_the_two_wheels_are(built: Path, tmp_path: Path):
+    run(
+        sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, folder=ROOT / "conformance"
+    )
+    place = tmp_path / "environment"
+    bin = environment(place, wheel_in(built), wheel_in(tmp_path), folder=tmp_path)
+    said = run(bin / "python", "-I", "-W", "error", "-c", _VALIDATION, folder=tmp_path)
+    assert re.search(r"^ErasureSuite: \d+ passed$", said, re.MULTILINE), said
+    assert re.search(r"^in all: \d{3} passed$", said, re.MULTILINE), said
+
+
+def test_the_wheel_does_without_pytest(built: Path):
+    with zipfile.ZipFile(wheel_in(built)) as opened:
+        modules = [name for name in opened.namelist() if name.endswith(".py")]
+        pytests = [
+            name
+            for name in modules
+            if re.search(rb"^\s*(import|from) _?pytest", opened.read(name), re.MULTILINE)
+        ]
+    assert modules and not pytests

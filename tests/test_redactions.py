@@ -15,7 +15,7 @@ from memoranda.model.redactions import (
     load_redactions,
 )
 from memoranda.model.values import Span, new_id
-from memoranda.testing.builders import ANN, START, a_message
+from memoranda_conformance.builders import ANN, START, a_message
 
 DICE = random.Random(14)
 

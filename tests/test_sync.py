@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
@@ -31,6 +31,7 @@ from memoranda.book.verbs.documents import Agents, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.ledger import Receipt
 from memoranda.sync import (
     SyncAgents,
     SyncEpisodes,
@@ -122,6 +123,20 @@ def test_functions_over_whole_books_take_the_same_and_are_named_apart(
     assert synchronous.__name__ == awaited.__name__ + "_sync"
 
 
+async def test_type_checkers_know_which_calls_block_and_which_are_awaited(tmp_path: Path):
+    with open_sync(tmp_path / "one.db") as book:
+        assert_type(book.remember("ana", "I like tea", kind="preference"), Receipt)
+        assert_type(book.thread("ana").append("user", "I like tea"), Receipt)
+        assert_type(book.profile.get("ana"), dict[str, Any])
+        assert_type(book.worker.drain(), int)
+    async with memoranda.open(tmp_path / "two.db", worker=False) as awaited:
+        assert_type(await awaited.remember("ana", "I like tea", kind="preference"), Receipt)
+        assert_type(await (await awaited.thread("ana")).append("user", "I like tea"), Receipt)
+        assert_type(await awaited.profile.get("ana"), dict[str, Any])
+        with pytest.raises(InvalidInput, match="kynd"):
+            await awaited.remember("ana", "I like tea", kynd="preference")  # type: ignore[call-arg]
+
+
 def test_an_owner_s_threads_are_formed_at_once_without_an_event_loop(book: SyncBook):
     for name in ("one", "two"):
         book.thread("ana", name=name, agent="helper").append("user", f"I live in Porto {name}")
@@ -160,7 +175,7 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     book.profile.patch("ana", {"city": "Porto"})
     assert book.profile.get("ana") == {"city": "Porto"} and len(book.profile.documents("ana")) == 1
     book.agents.put("helper")
-    book.keys.issue("door", "secret")
+    book.keys.put("door", digest="0" * 64)
     assert [agent.name for agent in book.agents.list()] == ["helper"]
     assert book.agents.get("helper") is not None and book.schemas.get("none") is None
     line = book.experience.add("helper", "heuristics", "be brief").id

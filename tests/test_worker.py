@@ -16,6 +16,7 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import StorageError, StorageFull
 from memoranda.model.changes import GivenUp, Job, JobDraft, JobState, Postponed
 from memoranda.model.ledger import Scrubbed
+from memoranda.testing.clock import HandClock
 from memoranda.worker import (
     ATTEMPTS,
     FIRST_PAUSE_SECONDS,
@@ -23,7 +24,6 @@ from memoranda.worker import (
     LONGEST_POSTPONEMENT_SECONDS,
     Worker,
 )
-from tests.conftest import HandClock
 
 
 async def one_job(engine: Any) -> Job:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from memoranda.access.verb_table import VERBS
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.wire.verb_shapes import wire_name
 from tools.checkout import ROOT
 
@@ -16,7 +16,7 @@ END = "<!-- paths: end -->"
 def table() -> str:
     """Return a row for each verb: its method, its path, its name in the library, and the least role."""
     rows = ["| request | verb | role |", "|---|---|---|"]
-    for verb in VERBS:
+    for verb in OPERATIONS.values():
         path = "/".join(
             f"{{{wire_name(part[1:-1])}}}" if part.startswith("{") else part for part in verb.path.split("/")
         )

@@ -23,8 +23,8 @@ from memoranda.formation.rules import extract
 from memoranda.model.changes import AddExperience, MarkFormed, RecordEpisode
 from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.model.messages import SummariseThread
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from proofs._book.opening import without_syncs, without_threads
-from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
 
 #: Each step of a run, before it and after it; ``random``: whenever its starter likes.
 Moment = Literal[

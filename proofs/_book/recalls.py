@@ -18,7 +18,7 @@ from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, Owner
 from memoranda.model.values import new_id
 from memoranda.model.vectors import pack_vector
 from memoranda.recall.recall import Recall
-from memoranda.testing.builders import adopted, exported
+from memoranda_conformance.builders import adopted, exported
 from proofs._book import world
 from proofs._book.canaries import canaries_in
 from proofs._book.oracle import Leak, may_read

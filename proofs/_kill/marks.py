@@ -36,6 +36,7 @@ OWN_HAND = frozenset(Point) - {Point.IN_COMMIT, Point.CHECKPOINT, Point.ANY_TIME
 
 #: Commits after which a writer no longer waits for a group of three.
 _SOON = 200
+_LATE = 3 * _SOON
 
 
 class Place(IntEnum):
@@ -166,9 +167,13 @@ class Watch:
         """Die here if the chosen point lies between a receipt and its caller."""
         marks = self._marks
         some_told = marks["told"] > self._told_before
-        # Where a commit takes no time, groups of three are rare: after a while one caller that still waits is enough.
-        late = self._aim is not None and marks["commits"] > self._aim.commit + _SOON
-        self._strike(Point.TELLING, some_told and marks["done"] > marks["told"] + (0 if late else 1))
+        # Where a commit takes no time, groups of three are rare, and on a busy machine groups of two: after a while one
+        # caller that still waits is enough, and then any caller.
+        waited = 0 if self._aim is None else marks["commits"] - self._aim.commit
+        some_told = some_told or waited > _LATE
+        self._strike(
+            Point.TELLING, some_told and marks["done"] > marks["told"] + (0 if waited > _SOON else 1)
+        )
 
     def told(self) -> None:
         """Note that the receipt was logged outside the book."""

@@ -17,7 +17,7 @@ from memoranda.model.book_rows import Arrival, PieceKind
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.records import WHOLE
 from memoranda.ports import Engine
-from memoranda.testing.conformance.copies import of_kind
+from memoranda_conformance.suites.copies import of_kind
 from proofs._server.agreeing import ENDING, NAMESAKES, among_namesakes, erase, program, seen
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair

@@ -15,8 +15,8 @@ from memoranda.model.ledger import Entry
 from memoranda.model.records import WHOLE
 from memoranda.ports import Engine
 from memoranda.storage.rows import owner_of
-from memoranda.testing.builders import Pen, a_memory
-from memoranda.testing.conformance.maintenance import everything
+from memoranda_conformance.builders import Pen, a_memory
+from memoranda_conformance.suites.maintenance import everything
 from proofs._moving.living import GUIDES, OWNERS, told
 
 _PEOPLE = (*OWNERS, *GUIDES.values())

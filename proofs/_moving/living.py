@@ -19,7 +19,7 @@ from memoranda.model.changes import AddExperience
 from memoranda.model.ledger import Actor
 from memoranda.model.records import WHOLE, Owner, OwnerKind
 from memoranda.model.values import new_id
-from memoranda.testing.builders import a_line
+from memoranda_conformance.builders import a_line
 
 TENANTS = ("default", "other")
 #: In each tenant there are owners of the same names, and an agent who learns from them.

@@ -19,7 +19,7 @@ from memoranda.model.passages import Use
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Audience, Owner, OwnerKind, RecordType, View
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread, exported
+from memoranda_conformance.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread, exported
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from memoranda.access.verb_table import BY_NAME
+from memoranda.book.all_operations import OPERATIONS
 from proofs._service.asking import Ask
 from proofs._service.forged_words import FORGED, FORGED_HEADERS, LOOK_ALIKES, PATHS
 from proofs._service.mcp_attacks import mcp_pair
@@ -50,7 +50,7 @@ class Attack:
             case "spoken" | "audience" | "trust" | "kind_of_owner":
                 return True
             case "unowned":
-                return not BY_NAME[self.verb].safe and "for_user" not in query
+                return not OPERATIONS[self.verb].safe and "for_user" not in query
             case "whole":
                 beyond = self.who != "person" and bool(body.get("everything") or body.get("backups"))
                 return beyond or (self.verb in ("usage", "export") and "owner" not in query)
@@ -128,7 +128,7 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
 
 def _others_owner(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Name the victim as the owner, with the victim's ids or one's own."""
-    if "owner" not in BY_NAME[verb].in_path and verb not in ("usage", "export"):
+    if "owner" not in OPERATIONS[verb].in_path and verb not in ("usage", "export"):
         verb = rng.choice(("recall", "list", "export", "usage", "count"))
     source = VICTIM if rng.random() < 0.5 else _owner(who)
     given = own_call(verb, VICTIM, population.owners[source], rng)
@@ -174,7 +174,7 @@ def _hidden_ids(population: Population, rng: Random, who: str, verb: str) -> Att
 
 def _look_alike(population: Population, rng: Random, who: str, verb: str) -> Attack:
     given = _given(population, rng, who, verb)
-    places = [word for word in BY_NAME[verb].in_path if word in given] or ["agent"]
+    places = [word for word in OPERATIONS[verb].in_path if word in given] or ["agent"]
     given[rng.choice(places)] = rng.choice(LOOK_ALIKES)
     return Attack(who, verb, "look_alike", request_of(verb, given))
 
@@ -183,7 +183,7 @@ def _view(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Ask for everything of an owner."""
     verb = rng.choice(("recall", "list", "count", "get", "ledger", "readers", "items.list", "about", verb))
     given = _given(population, rng, who, verb) | {"as_owner": True}
-    if "agent" not in BY_NAME[verb].in_path:
+    if "agent" not in OPERATIONS[verb].in_path:
         given.pop("agent", None)
     return Attack(who, verb, "view", request_of(verb, given))
 
@@ -227,8 +227,8 @@ def _audience(population: Population, rng: Random, who: str, verb: str) -> Attac
     return _pair(who, verb, "audience", given, {HIDDEN_GROUP: _NO_GROUP, HIDDEN_AGENT: _NO_AGENT})
 
 
-_OWNED = (*(verb for verb in TRIED if "owner" in BY_NAME[verb].in_path), "usage", "export")
-_UNOWNED = tuple(verb for verb in TRIED if "owner" not in BY_NAME[verb].in_path)
+_OWNED = (*(verb for verb in TRIED if "owner" in OPERATIONS[verb].in_path), "usage", "export")
+_UNOWNED = tuple(verb for verb in TRIED if "owner" not in OPERATIONS[verb].in_path)
 
 
 #: Owners that the limited credentials do not open, and ones of the same kind that do not exist.

@@ -13,11 +13,12 @@ from typing import Any
 
 import memoranda
 from memoranda.access import key_check
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
-from memoranda.access.verb_table import BY_NAME
 from memoranda.book import Book
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.mcp_server.http_mount import McpMount
+from memoranda.operations import Role
 from memoranda.service.app import make_app
 from proofs._service.asking import Answer, Ask, ask
 from proofs._service.attacks import KINDS, Attack, attack, every_owner
@@ -89,8 +90,8 @@ class World:
             for verb in TRIED:
                 if (
                     who == "admin"
-                    and BY_NAME[verb].role is not Role.ADMIN
-                    and BY_NAME[verb].role > Role.VIEWER
+                    and OPERATIONS[verb].role is not Role.ADMIN
+                    and OPERATIONS[verb].role > Role.VIEWER
                 ):
                     continue
                 given = own_call(verb, owner, self._population.owners[owner], self._rng)
@@ -158,7 +159,7 @@ class World:
         if found := [id for id in set(_ID.findall(answer.body)) & self._secret if id not in named]:
             raise self._leak(made, f"the id {found[0].decode()}")
         role = _ROLES.get(made.who)
-        if answer.status < 300 and made.verb and role is not None and role < BY_NAME[made.verb].role:
+        if answer.status < 300 and made.verb and role is not None and role < OPERATIONS[made.verb].role:
             raise self._leak(made, f"a {role} got {answer.status}")
         if answer.status < 300 and made.is_forbidden and role is not None:
             raise self._leak(made, f"it got {answer.status}")

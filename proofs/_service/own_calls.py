@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 from uuid import uuid4
 
-from memoranda.access.verb_table import BY_NAME, VERBS
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.wire.routes import path_of
 from proofs._service.asking import Ask
 from proofs._service.population import AGENT, Own
@@ -21,7 +21,7 @@ UNTRIED = frozenset({"import_", "keys.revoke", "keys.rotate"})
 
 def own_call(name: str, owner: str, own: Own, rng: Random) -> dict[str, Any]:
     """Return the arguments with which a verb succeeds about this owner's own things."""
-    verb = BY_NAME[name]
+    verb = OPERATIONS[name]
     ids = {word: str(id) for word, id in own.ids.items()}
     memory = ids[f"memory{rng.randrange(6)}"]
     given: dict[str, Any] = {}
@@ -37,7 +37,7 @@ def own_call(name: str, owner: str, own: Own, rng: Random) -> dict[str, Any]:
 
 def request_of(name: str, given: Mapping[str, Any]) -> Ask:
     """Return the request for a verb with these arguments."""
-    verb = BY_NAME[name]
+    verb = OPERATIONS[name]
     path = path_of(verb, given)
     rest = {word: value for word, value in given.items() if word not in verb.in_path}
     if verb.method != "GET":
@@ -135,9 +135,8 @@ _ARGUMENTS: dict[str, _Make] = {
     "jobs.drop": lambda ids, memory, rng: {"id": str(uuid4())},
     "keys.get": lambda ids, memory, rng: {"name": "editor"},
     "keys.put": lambda ids, memory, rng: {"name": _text(rng), "role": "viewer", "digest": uuid4().hex * 2},
-    "keys.issue": lambda ids, memory, rng: {"name": _text(rng), "secret": uuid4().hex, "role": "viewer"},
     "keys.create": lambda ids, memory, rng: {"name": _text(rng), "role": "viewer"},
     "keys.rotate": lambda ids, memory, rng: {"name": "twin"},
     "keys.revoke": lambda ids, memory, rng: {"id": "twin"},
 }
-TRIED = tuple(verb.name for verb in VERBS if verb.name not in UNTRIED)
+TRIED = tuple(verb.name for verb in OPERATIONS.values() if verb.name not in UNTRIED)

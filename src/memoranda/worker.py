@@ -15,6 +15,7 @@ from memoranda import telemetry
 from memoranda.capabilities import NotifiesWorkers
 from memoranda.errors import Erased, MemorandaError, Moved, StorageError
 from memoranda.model.changes import GivenUp, Job, JobState, Postponed
+from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Clock, Jobs
 from memoranda.quiet_tasks import quiet_task
 
@@ -44,7 +45,7 @@ _MOST_COUNTED = 10_000
 _log = logging.getLogger("memoranda.worker")
 
 
-class Worker:
+class Worker(Part[W]):
     """A worker for background jobs; each process with an open book may run one."""
 
     def __init__(
@@ -76,6 +77,7 @@ class Worker:
         self.done = 0
         self.name = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
 
+    @offer(Role.ADMIN, "POST /v1/jobs/run-once", command="jobs run")
     async def run_once(self) -> bool:
         """Do one due job; False if none is due."""
         job = await self._lease_one()
@@ -84,6 +86,7 @@ class Worker:
         await self._do(job)
         return True
 
+    @no_offer("form does it for each thread")
     async def do_one(self, id: UUID) -> bool:
         """Do this job and no other; False if it is not due, others have it, or its owner's other job, or it is left to others."""
         job = await self._lease_one(id)
@@ -92,6 +95,7 @@ class Worker:
         await self._do(job)
         return True
 
+    @no_offer("a worker uses it")
     async def leaves(self, kind: str) -> bool:
         """True if this process leaves jobs of a kind to others at the moment."""
         return self._left is not None and kind in await self._left()
@@ -101,7 +105,8 @@ class Worker:
         kinds = tuple(kind for kind in self._handlers if kind not in left)
         return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant, only)
 
-    async def drain(self, limit: int | None = None) -> int:
+    @no_offer("drain does the same")
+    async def drain(self: Worker, limit: int | None = None) -> int:
         """Do due jobs until none is left or ``limit`` are done; returns how many."""
         done = 0
         while (limit is None or done < limit) and await self.run_once():
@@ -128,6 +133,7 @@ class Worker:
                 until.isoformat(timespec="seconds"),
             )
 
+    @no_offer("memoranda serve and memoranda worker do jobs")
     async def run(
         self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1, *, delay: float = 0.0
     ) -> None:
@@ -204,6 +210,7 @@ class Worker:
         if not self._busy:
             self._idle.set()
 
+    @no_offer("a worker uses it")
     async def settled(self) -> bool:
         """Wait until ``run`` neither looks for a job nor does one; False if it did not when this was called."""
         if not self._busy:

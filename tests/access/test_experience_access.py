@@ -9,11 +9,11 @@ import pytest
 
 import memoranda
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Principal, Role, local_admin
-from memoranda.access.verb_table import BY_NAME, VERBS, Verb
+from memoranda.access.principal import Principal, local_admin
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.records import Owner, OwnerKind
-from memoranda.wire.verb_functions import function_of
+from memoranda.operations import Operation, Role
 from tests.service.conftest import asking
 
 BOSS = local_admin("default")
@@ -65,7 +65,7 @@ async def test_a_limited_credential_gets_the_lines_of_an_owner_that_it_opens_and
         "experience.check_privacy": {"line": line},
         "experience.approve": {"line": line},
     }
-    assert set(given) == {name for name in BY_NAME if name.startswith("experience.")}
+    assert set(given) == {name for name in OPERATIONS if name.startswith("experience.")}
     for name, arguments in given.items():
         with pytest.raises(NotAllowed):
             await guard.call(name, agent="shop", **arguments)
@@ -83,7 +83,7 @@ async def test_a_limited_credential_gets_the_lines_of_an_owner_that_it_opens_and
 
 @pytest.mark.parametrize("who", LIMITED)
 @pytest.mark.parametrize(
-    "verb", [verb for verb in VERBS if "owner" in verb.in_path], ids=lambda verb: verb.name
+    "verb", [verb for verb in OPERATIONS.values() if "owner" in verb.in_path], ids=lambda verb: verb.name
 )
 async def test_a_limited_credential_finds_no_agent_as_an_owner(book, line, who, verb):
     before = await lines(book)
@@ -178,22 +178,24 @@ async def test_a_verb_that_does_not_say_why_it_is_safe_is_refused(book, monkeypa
     monkeypatch.setattr(book, "news", news, raising=False)
     given = {"agent": "shop"} if "{agent}" in path else {}
     for who in LIMITED.values():
-        monkeypatch.setitem(BY_NAME, "news", Verb("news", Role.VIEWER, "GET", path))
+        monkeypatch.setitem(OPERATIONS, "news", Operation("news", Role.VIEWER, "GET", path))
         with pytest.raises(NotAllowed, match="whole book"):
             await Guard(book, who).call("news", **given)
-        monkeypatch.setitem(BY_NAME, "news", Verb("news", Role.VIEWER, "GET", path, "it is of nobody"))
+        monkeypatch.setitem(
+            OPERATIONS, "news", Operation("news", Role.VIEWER, "GET", path, "it is of nobody")
+        )
         assert await Guard(book, who).call("news", **given) == "news"
     assert len(asked) == len(LIMITED)
 
 
 def test_no_verb_that_takes_an_owner_counts_as_safe_without_one():
-    for verb in VERBS:
-        assert not verb.safe or "owner" not in inspect.signature(function_of(verb.name)).parameters, verb.name
+    for verb in OPERATIONS.values():
+        assert not verb.safe or "owner" not in inspect.signature(verb.function).parameters, verb.name
 
 
 @pytest.mark.parametrize("who", [*LIMITED.values(), SHOP, ANY], ids=lambda who: who.name)
 async def test_without_an_owner_only_what_is_of_nobody_is_answered(book, who):
-    for verb in VERBS:
+    for verb in OPERATIONS.values():
         if "owner" in verb.in_path or verb.safe or verb.in_path[:1] == ("agent",):
             continue
         with pytest.raises(NotAllowed):

@@ -8,11 +8,12 @@ import pytest
 
 import memoranda
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Principal, Role, local_admin
-from memoranda.access.verb_table import VERBS
+from memoranda.access.principal import Principal, local_admin
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.values import new_id
+from memoranda.operations import Role
 
 ANN = Principal("app", "default", Role.EDITOR, owners=frozenset({"ann"}), agents=frozenset({"chef"}))
 
@@ -62,7 +63,7 @@ async def test_another_tenant_is_not_there(book):
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in VERBS if verb.role > Role.VIEWER], ids=lambda verb: verb.name
+    "verb", [verb for verb in OPERATIONS.values() if verb.role > Role.VIEWER], ids=lambda verb: verb.name
 )
 async def test_no_viewer_changes_anything(book, verb):
     with pytest.raises(NotAllowed, match="it needs the role"):
@@ -70,7 +71,7 @@ async def test_no_viewer_changes_anything(book, verb):
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in VERBS if verb.role is Role.ADMIN], ids=lambda verb: verb.name
+    "verb", [verb for verb in OPERATIONS.values() if verb.role is Role.ADMIN], ids=lambda verb: verb.name
 )
 async def test_no_editor_operates_the_book(book, verb):
     with pytest.raises(NotAllowed, match="it needs the role"):

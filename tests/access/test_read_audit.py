@@ -18,13 +18,14 @@ from memoranda import Book, InvalidInput, NotFound
 from memoranda.access import read_audit
 from memoranda.access.guard import Guard
 from memoranda.access.key_check import FRESH_SECONDS, USES_SECONDS, KeyCheck
-from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.access.principal import Principal, local_admin
 from memoranda.access.read_audit import MOST_WAITING, ReadAudit
 from memoranda.errors import StorageError
 from memoranda.model.beside.service_records import SELF, ReadNote
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
-from tests.conftest import HandClock
+from memoranda.operations import Role
+from memoranda.testing.clock import HandClock
 
 ANN, BEN = Owner(id="ann"), Owner(id="ben")
 WEB = Principal("web", "default", Role.EDITOR, owners=frozenset({"ann", "ben"}), person="ann", key=new_id())

@@ -24,10 +24,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from memoranda.access import issuer_keys
 from memoranda.access.issuer_keys import LEAST_SECONDS, IssuerKeys
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.access.token_check import REMEMBERED_SECONDS, TokenCheck
 from memoranda.errors import Busy
+from memoranda.operations import Role
 
 ISSUER, AUDIENCE = "https://id.example.com", "memoranda"
 

@@ -11,10 +11,11 @@ import pytest
 
 import memoranda
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.access.principal import Principal, local_admin
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.errors import InvalidInput, MemorandaError, NotAllowed, NotFound
 from memoranda.mcp_server.asker import Whose
+from memoranda.operations import Role
 from memoranda.service.app import make_app
 from tests.mcp_server.asked_tools import asking
 

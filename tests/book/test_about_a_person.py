@@ -11,11 +11,12 @@ import pytest
 
 import memoranda
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.access.principal import Principal, local_admin
 from memoranda.access.read_audit import ReadAudit
 from memoranda.errors import InvalidInput, NotAllowed
-from memoranda.testing.conformance.background.formation import started_call
-from tests.conftest import HandClock
+from memoranda.operations import Role
+from memoranda.testing.clock import HandClock
+from memoranda_conformance.suites.background.formation import started_call
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 import memoranda
 from memoranda import Erased, NotAllowed, NotFound, OperationReused
 from memoranda.model.memories import Memory
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 
 async def standing(book: memoranda.Book, **who: object) -> set[str]:

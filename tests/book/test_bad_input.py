@@ -284,7 +284,6 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
         (book.list("ana", only={"statuses": ["bogus"]}), "statuses"),
         (book.forget("ana", None, as_owner=True), "ids"),  # type: ignore[arg-type]
         (book.share("ana", new_id(), None), "audience"),  # type: ignore[arg-type]
-        (book.keys.issue("k", None), "secret"),  # type: ignore[arg-type]
         (book.agents.get("\ud800"), "name"),
         (book.agents.put("x", withdrawn=True), "withdrawn"),  # type: ignore[call-arg]
         (book.profile.patch("ana", unset="abc"), "unset"),

@@ -11,9 +11,11 @@ from pydantic import BaseModel, Field
 
 import memoranda
 from memoranda import Book, InvalidInput
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.profiles import ProfileDocument
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from tests.formation.books import opened, settle
 
 
@@ -258,3 +260,103 @@ async def test_a_context_with_a_profile_makes_no_more_round_trips(
         context = await book.context("ana", "tea", types=["profile", "memory"], agent="guide")
         assert "Lisbon" in context.text
         assert counts.pop("scans") == 1 and "scan" not in counts
+
+
+class Diet(BaseModel):
+    """What somebody eats, before any field is bound."""
+
+    diet: str = ""
+    cups: int | None = None
+    rooms: list[str] = []
+
+
+async def test_a_field_that_a_schema_binds_later_keeps_its_stored_values(clock: HandClock) -> None:
+    async with opened("memory://", clock) as book:
+        await book.schemas.put("Habits", parameters=Diet)
+        await book.profile.put("ana", {"diet": "vegan", "rooms": ["attic"]}, schema="Habits", agent="guide")
+        await book.profile.put("ben", {"diet": "no nuts", "cups": 3}, schema="Habits", as_owner=True)
+        await book.remember("ben", "Eats nuts", key="diet", agent="guide", trust="web", audience="global")
+
+        async def read(owner: str, **who: Any) -> Any:
+            return await book.profile.get(owner, "Habits", **who)
+
+        before = [await read("ana", agent="guide"), await read("ben", as_owner=True)]
+        await book.schemas.put("Habits", parameters=Habits)
+        assert [await read("ana", agent="guide"), await read("ben", as_owner=True)] == before
+        assert "vegan" in (await book.context("ana", agent="guide")).text
+        # What a person set stays pinned: neither an agent nor a memory of an agent replaces it.
+        left = await book.profile.patch(
+            "ben", {"diet": "nuts"}, schema="Habits", audience="global", agent="guide"
+        )
+        assert ("pinned", "diet") in [(part.code, part.field) for part in left.ignored]
+        await book.remember("ben", "Eats all", key="diet", agent="guide", audience="global")
+        assert await read("ben", as_owner=True) == before[1]
+        # The next edit writes a memory, and the value leaves the document.
+        await book.profile.patch("ben", {"diet": "no milk"}, schema="Habits", as_owner=True)
+        assert await read("ben", as_owner=True) == {"diet": "no milk", "cups": 3, "rooms": []}
+        await book.profile.patch("ana", unset=["diet"], schema="Habits", agent="guide")
+        assert await read("ana", agent="guide") == {"diet": "", "rooms": ["attic"]}
+        page = await book.list("ben", types="profile", as_owner=True)
+        assert [one.body for one in page if isinstance(one, ProfileDocument)] == [{"cups": 3}]
+
+
+def home_bound_to(key: str | None) -> dict[str, Any]:
+    """Return the parameters of a profile with a home, bound to a key or not."""
+    return {"type": "object", "properties": {"home": {"type": "string", "x-memoranda-key": key}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I moved to Porto.", "Porto"),
+        ("I don't live in Boston anymore.", None),
+        ("I like tea.", "Boston"),
+    ],
+)
+async def test_conversations_go_on_from_a_value_that_was_stored_before_its_field_was_bound(
+    clock: HandClock, text: str, expected: str | None
+) -> None:
+    async with opened("memory://", clock) as book:
+        await book.schemas.put("Profile", parameters=home_bound_to(None))
+        await say(book, clock, "I live in Boston.")
+        (stored,) = await book.list("ana", types="profile", as_owner=True)
+        assert isinstance(stored, ProfileDocument) and stored.body == {"home": "Boston"}
+        await book.schemas.put("Profile", parameters=home_bound_to("home"))
+        assert await home(book) == "Boston"
+        said = await say(book, clock, text)
+        assert await home(book) == expected
+        # What was replaced or taken back does not come back when the later message is forgotten.
+        await book.forget("ana", said, as_owner=True)
+        assert await home(book) == ("Boston" if expected == "Boston" else None)
+
+
+@pytest.mark.parametrize(
+    ("operation", "text", "expected"),
+    [
+        ({"op": "replace", "path": "/diet", "value": "fish"}, "I eat fish now.", "fish"),
+        ({"op": "remove", "path": "/diet"}, "I'm not vegan any more.", ""),
+    ],
+)
+async def test_a_model_changes_a_value_that_was_stored_before_its_field_was_bound(
+    clock: HandClock, operation: dict[str, Any], text: str, expected: str
+) -> None:
+    operations = iter([{"op": "add", "path": "/diet", "value": "vegan"}, operation])
+
+    def say(request: ModelRequest) -> Said:
+        *_, newest = entries(request)
+        patch = {"schema": "Habits", "operations": [next(operations)], "sources": [{"message": newest}]}
+        return {"patches": [patch]}
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        await book.schemas.put("Habits", parameters=Diet)
+        thread = await book.thread("ana", agent="guide")
+        await thread.append("user", "I am vegan.")
+        await settle(book, clock)
+        await book.schemas.put("Habits", parameters=Habits)
+        assert (await book.profile.get("ana", "Habits", agent="guide"))["diet"] == "vegan"
+        later = await thread.append("user", text)
+        await settle(book, clock)
+        assert (await book.profile.get("ana", "Habits", agent="guide"))["diet"] == expected
+        # A value that was replaced does not come back when the later message is forgotten.
+        await book.forget("ana", [later.items[0].id], as_owner=True)
+        assert (await book.profile.get("ana", "Habits", agent="guide"))["diet"] == ""

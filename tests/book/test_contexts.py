@@ -15,7 +15,7 @@ from bench.standin import StandIn
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.passages import Use
 from memoranda.model.records import WHOLE, Owner, OwnerKind
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 ANA = Owner(id="ana")
 

@@ -13,7 +13,7 @@ import memoranda
 from memoranda.errors import Conflict, NotFound, Stale
 from memoranda.model.changes import Job
 from memoranda.model.records import View
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from memoranda.model.ledger import Actor
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.records import EVERYONE, WHOLE, Owner
 from memoranda.model.values import new_id
+from memoranda.testing.clock import HandClock
 from memoranda.worker import Worker
-from tests.conftest import HandClock
 
 ANA = Owner(id="ana")
 

@@ -17,8 +17,8 @@ import memoranda
 from memoranda import Erased, InvalidInput
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.records import Owner
-from memoranda.testing.builders import adopted
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
+from memoranda_conformance.builders import adopted
 
 ANA = Owner(id="ana")
 Line = dict[str, Any]

@@ -14,7 +14,7 @@ from memoranda.model.changes import Job
 from memoranda.model.messages import Thread
 from memoranda.model.records import Owner
 from memoranda.ports import Records
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 import memoranda
 from memoranda.model.memories import Memory
 from memoranda.model.profiles import ProfileDocument
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 TIMES = 130
 

@@ -14,8 +14,8 @@ from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import new_id
+from memoranda.testing.clock import HandClock
 from memoranda.worker import Worker
-from tests.conftest import HandClock
 
 
 async def contents(book: memoranda.Book, **who: object) -> set[str]:

@@ -12,9 +12,9 @@ import pytest
 
 import memoranda
 from memoranda.recall.context.result import Context
+from memoranda.testing.clock import HandClock
 from memoranda.testing.embedder import StubEmbedder
 from memoranda.text.token_count import estimate
-from tests.conftest import HandClock
 
 ASKED = "What may I not eat?"
 ALLERGY = "I'm Ana, and I'm allergic to walnuts."

@@ -11,7 +11,7 @@ import memoranda
 from memoranda import InvalidInput, NotAllowed
 from memoranda.model.memories import Memory
 from memoranda.model.records import OwnerKind
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 TOOL = {"trust": "tool"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import memoranda
 from memoranda.model.memories import Memory
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 
 async def memory_of(book: memoranda.Book, id: object) -> Memory:

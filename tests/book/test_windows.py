@@ -13,7 +13,7 @@ from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Actor
 from memoranda.model.messages import SummariseThread
 from memoranda.model.records import WHOLE
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 
 async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: memoranda.Book) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 
 #: Whoever waits for longer hangs.
 HANGING_SECONDS = 60

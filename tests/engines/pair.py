@@ -11,7 +11,7 @@ from memoranda.errors import Busy, HasDependents, MemorandaError
 from memoranda.model.changes import Job
 from memoranda.model.records import Owner, View
 from memoranda.ports import Engine
-from memoranda.testing.builders import Follower
+from memoranda_conformance.builders import Follower
 from tests.engines.shapes import difference
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from memoranda.model.passages import Use
 from memoranda.model.records import WHOLE, Owner
 from memoranda.ports import Engine
 from memoranda.storage.use_cases.verify import TABLE_FAULTS
-from memoranda.testing.builders import ANN, BEN, FOR_A, SMALL, START, Pen, vectors_of
+from memoranda_conformance.builders import ANN, BEN, FOR_A, SMALL, START, Pen, vectors_of
 
 
 class Fault(NamedTuple):

@@ -9,7 +9,7 @@ from memoranda.model.data.items import DeleteItem, Item, PutItem, RenewItem, exp
 from memoranda.model.experience_lines import Evidence
 from memoranda.model.messages import Overflow, ToolCall, WholeCall
 from memoranda.model.records import EVERYONE, Audience, Owner, Trust
-from memoranda.testing.builders import (
+from memoranda_conformance.builders import (
     ANN,
     BEN,
     FOR_A,

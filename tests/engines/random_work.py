@@ -17,7 +17,7 @@ from memoranda.model.profiles import Agent, Key
 from memoranda.model.records import EVERYONE, WHOLE, Audience, Limits, Owner, Trust, View
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span, new_id
-from memoranda.testing.builders import (
+from memoranda_conformance.builders import (
     ANN,
     AT_A,
     AT_B,

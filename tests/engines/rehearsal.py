@@ -25,7 +25,7 @@ from memoranda.storage.use_case import Deciding, OwnerBase, Question, Write, run
 from memoranda.storage.use_cases.apply import apply_batch
 from memoranda.storage.use_cases.verify import verify
 from memoranda.storage.writes import Reserve
-from memoranda.testing.builders import ROOMY, a_memory, packed
+from memoranda_conformance.builders import ROOMY, a_memory, packed
 
 A = TypeVar("A")
 

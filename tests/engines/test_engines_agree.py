@@ -25,8 +25,8 @@ from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, View
 from memoranda.model.vectors import EMBED, Embedding
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, AT_B, START, Follower, adopted, exported
 from memoranda.text.terms import RULE
+from memoranda_conformance.builders import ANN, AT_B, START, Follower, adopted, exported
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS

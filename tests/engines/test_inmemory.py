@@ -12,8 +12,8 @@ import pytest
 
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.changes import Retract
-from memoranda.testing import StoreSuite
-from memoranda.testing.builders import SMALL, Pen, vectors_of
+from memoranda_conformance import StoreSuite
+from memoranda_conformance.builders import SMALL, Pen, vectors_of
 from tests.engines.rehearsal import RehearsingEngine
 
 

@@ -14,8 +14,8 @@ from memoranda.model.changes import JobDraft, JobState, Retract
 from memoranda.model.records import WHOLE
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
-from memoranda.testing import StoreSuite
-from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
+from memoranda_conformance import StoreSuite
+from memoranda_conformance.builders import ANN, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")

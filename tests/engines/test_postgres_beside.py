@@ -13,7 +13,7 @@ from memoranda.errors import Busy, InvalidInput, NotABook, StorageError
 from memoranda.model.changes import ChangeAudience
 from memoranda.model.records import WHOLE
 from memoranda.storage.upkeep_questions import PassagesAmong
-from memoranda.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen
+from memoranda_conformance.builders import ANN, FOR_A, FOR_B, SMALL, Pen
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.testing.builders import BEN, Pen
+from memoranda_conformance.builders import BEN, Pen
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")

@@ -12,7 +12,7 @@ from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 from memoranda.engines.postgres.server import migrations  # noqa: E402
 from memoranda.engines.postgres.server.migrations import Migration, book_migrations  # noqa: E402
 from memoranda.errors import ReadOnly, StorageError, VersionMismatch  # noqa: E402
-from memoranda.testing.builders import ANN, Pen  # noqa: E402
+from memoranda_conformance.builders import ANN, Pen  # noqa: E402
 from tests.engines.postgres_server import Place  # noqa: E402
 
 COLOURS = Migration(2, "colours", "CREATE TABLE colours (name text); INSERT INTO colours VALUES ('white')")

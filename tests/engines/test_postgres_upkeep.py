@@ -24,7 +24,7 @@ from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
-from memoranda.testing.builders import BEN, LARGE, SMALL, Pen, vectors_of
+from memoranda_conformance.builders import BEN, LARGE, SMALL, Pen, vectors_of
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place
 from tests.engines.test_postgres_large import with_extension

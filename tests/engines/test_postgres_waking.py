@@ -10,8 +10,8 @@ import pytest
 from memoranda.capabilities import NotifiesWorkers
 from memoranda.model.changes import Job, JobDraft, JobState
 from memoranda.model.values import utc_now
-from memoranda.testing.builders import Pen
 from memoranda.worker import Worker
+from memoranda_conformance.builders import Pen
 from tests.engines.between import between, nothing_hangs, through
 from tests.engines.postgres_server import Place
 

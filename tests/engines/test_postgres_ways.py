@@ -12,7 +12,7 @@ import pytest
 from memoranda.model.changes import Confirm
 from memoranda.model.query import Filter, Scan
 from memoranda.model.records import EVERYONE, WHOLE
-from memoranda.testing.builders import ANN, AT_A, BEN, SMALL, Pen, vectors_of
+from memoranda_conformance.builders import ANN, AT_A, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")

@@ -13,7 +13,7 @@ from memoranda.storage.questions import Base, Load
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.use_cases.apply import apply_batch
 from memoranda.storage.writes import PutJob, StoreRecords
-from memoranda.testing.builders import ANN, BEN, START, Pen
+from memoranda_conformance.builders import ANN, BEN, START, Pen
 from tests.engines.rehearsal import RehearsingEngine, groups
 
 

@@ -19,7 +19,7 @@ from memoranda.model.changes import Job, JobDraft
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, total
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.ports import Engine
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 from tests.engines.test_engines_agree import EXAMPLES
 
 OWNERS = (Owner(id="ann"), Owner(kind=OwnerKind.AGENT, id="ann"), Owner(tenant="Default", id="ann"))

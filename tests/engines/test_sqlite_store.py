@@ -17,8 +17,8 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.changes import Retract
 from memoranda.ports import Engine
 from memoranda.storage.rows import load_entry_body
-from memoranda.testing import StoreSuite
-from memoranda.testing.builders import SMALL, Pen, vectors_of
+from memoranda_conformance import StoreSuite
+from memoranda_conformance.builders import SMALL, Pen, vectors_of
 
 
 class TestSqlite(StoreSuite):
@@ -73,7 +73,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from uuid import UUID
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 
 async def main():
     engine = await SqliteEngine.open(Path(sys.argv[1]))

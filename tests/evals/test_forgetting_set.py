@@ -21,7 +21,7 @@ from memoranda.integrations.pydantic_messages import messages_of
 from memoranda.model.messages import native_parts
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id, utc_now
-from memoranda.testing.builders import a_message
+from memoranda_conformance.builders import a_message
 from tools.checkout import ROOT
 
 SETS = {half: read(half) for half in HALVES}

@@ -14,7 +14,7 @@ from evals.scripted import KEY, WAYS, answer, bounds, spoken
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.model.memories import Memory
-from memoranda.testing.builders import ANN, a_memory
+from memoranda_conformance.builders import ANN, a_memory
 from tests.formation.readings import talk
 
 COMPETENT, NEVER, AGAIN, ALWAYS, KEYS = WAYS

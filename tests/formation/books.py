@@ -12,8 +12,8 @@ from memoranda.book import Book
 from memoranda.model.changes import Job
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, entries
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 
 TALK = [
     {"role": "user", "content": "I live in New York and I like jazz."},

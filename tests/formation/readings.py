@@ -10,7 +10,7 @@ from memoranda.formation.schemas.definitions import DEFAULTS, FormationSchema
 from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
 from memoranda.model.messages import Thread
 from memoranda.model.records import TRUST_OF_ROLE, Audience
-from memoranda.testing.builders import ANN, START, a_message, a_thread
+from memoranda_conformance.builders import ANN, START, a_message, a_thread
 
 THREAD: Thread = a_thread(ANN, agent="guide", audience=Audience.of_agent("guide"))
 

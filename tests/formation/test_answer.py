@@ -17,7 +17,7 @@ from memoranda.model.drafts import Formed, Reading
 from memoranda.model.memories import Cardinality, DaySpan, Granularity
 from memoranda.model.records import Limits, Trust
 from memoranda.model.values import new_id
-from memoranda.testing.builders import ANN, START, a_memory
+from memoranda_conformance.builders import ANN, START, a_memory
 from tests.formation.readings import talk
 
 TEA = talk(("assistant", "Hello"), ("user", "I like green tea, until Friday only."))

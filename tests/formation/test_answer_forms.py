@@ -13,8 +13,8 @@ from memoranda.book import Book
 from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.models.json_answer import Unreadable, read_json
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import ScriptedModels, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import ScriptedModels, handle
 from tests.formation.books import opened, settle
 
 SAID = (

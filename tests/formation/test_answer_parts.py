@@ -7,7 +7,7 @@ import pytest
 from memoranda.model.drafts import WantedSchema
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.values import new_id
-from memoranda.testing.builders import ANN
+from memoranda_conformance.builders import ANN
 from tests.formation.readings import SCHEMAS, talk
 from tests.formation.test_answer import TEA, codes, formed, note
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.formation.books import jobs, known, opened, settle
 
 

@@ -9,10 +9,10 @@ from memoranda.formation.close import tool_calls_of
 from memoranda.formation.extract.summary import TASK, TOKENS, summary_by_rules, summary_in
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.messages import SummariseThread
-from memoranda.testing.builders import ANN, START, a_message
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from memoranda.text.token_count import estimate
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
+from memoranda_conformance.builders import ANN, START, a_message
 from tests.formation.books import jobs, opened, settle
 from tests.formation.readings import THREAD
 

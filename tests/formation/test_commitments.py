@@ -12,8 +12,8 @@ from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.records import Trust
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import opened, settle
 
 ASKED = {"role": "user", "content": "Tomasz wants the upgrade plan by Tuesday. Can you write it?"}

@@ -6,8 +6,8 @@ import pytest
 
 from memoranda.formation.extract.attribution import Attribution
 from memoranda.model.records import Trust
-from memoranda.testing.builders import ANN, a_memory
 from memoranda.text.similarity import coverage, densest_coverage, same_statement
+from memoranda_conformance.builders import ANN, a_memory
 from tests.formation.readings import talk
 
 

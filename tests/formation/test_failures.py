@@ -16,12 +16,12 @@ from memoranda.book import Book
 from memoranda.cli.forming_check import Forming, formation
 from memoranda.model.changes import Job, JobState
 from memoranda.model.language_models import ModelRequest
-from memoranda.testing.comparison import differences, records_as_texts
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import handle
+from tests.comparison import differences, records_as_texts
 from tests.fakes import model_replies as replies
 from tests.fakes.model_replies import Reply
 from tests.fakes.model_server import Asked, ModelServer
-from tests.fakes.scripted_models import handle
 
 MODEL = "openai-chat:gpt-4o-mini"
 TALK = [

@@ -13,10 +13,10 @@ import pytest
 import memoranda
 from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.fakes.model_replies import answer, unauthorized
 from tests.fakes.model_server import ModelServer
-from tests.fakes.scripted_models import Said, ScriptedModels
 from tests.formation.books import TALK, known, notes, opened
 
 

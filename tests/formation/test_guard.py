@@ -14,7 +14,7 @@ from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, Re
 from memoranda.model.experience_lines import Evidence
 from memoranda.model.records import EVERYONE
 from memoranda.model.values import new_id
-from memoranda.testing.builders import ANN, BEN, GUIDE, START, Pen, a_line, an_episode
+from memoranda_conformance.builders import ANN, BEN, GUIDE, START, Pen, a_line, an_episode
 from tests.formation.guarded_lines import (
     HARMLESS,
     IDENTIFYING,

@@ -13,7 +13,7 @@ from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Trust
 from memoranda.model.values import new_id
-from memoranda.testing.builders import ANN, START, a_memory
+from memoranda_conformance.builders import ANN, START, a_memory
 from tests.formation.readings import THREAD, talk
 
 STACK = "Ann's stack is Python 3.12, FastAPI and Postgres 15."

@@ -12,8 +12,8 @@ from memoranda import telemetry
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.ledger import LEFT_OUT, LEFT_OUT_BECAUSE
 from memoranda.model.memories import Memory
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, known, notes, opened, settle
 
 SECRET = "Mallory's favourite"

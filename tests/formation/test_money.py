@@ -22,7 +22,7 @@ from memoranda.model.language_models import SpentFilter, Usage, total
 from memoranda.model.records import Owner
 from memoranda.ports import Engine
 from memoranda.settings import settings
-from memoranda.testing.builders import ANN, BEN, Pen
+from memoranda_conformance.builders import ANN, BEN, Pen
 
 NOON = datetime(2025, 2, 27, 12, tzinfo=UTC)
 NOTHING = Usage()

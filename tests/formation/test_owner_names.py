@@ -10,8 +10,8 @@ from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.formation.books import opened, settle
 
 

@@ -16,9 +16,9 @@ from memoranda.formation.extract.prompt import compose
 from memoranda.model.drafts import WantedSchema
 from memoranda.model.memories import Memory
 from memoranda.model.profiles import ProfileDocument
-from memoranda.testing.builders import ANN, START, a_memory
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import ScriptedModels
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import ScriptedModels
+from memoranda_conformance.builders import ANN, START, a_memory
 from tests.formation.books import opened, settle
 from tests.formation.readings import talk
 

@@ -17,8 +17,8 @@ from memoranda.model.drafts import Reading, ReadMessage, WantedSchema
 from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.values import new_id
-from memoranda.testing.builders import ANN, GUIDE, START, a_line, a_memory
 from memoranda.text.token_count import estimate
+from memoranda_conformance.builders import ANN, GUIDE, START, a_line, a_memory
 from tests.formation.readings import SCHEMAS, talk, wanted
 
 HOSTILE = (

@@ -10,8 +10,8 @@ import pytest
 from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.messages import Episode, Outcome
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, entries
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from tests.formation.books import opened, settle
 
 HOUR = 3600

@@ -13,7 +13,7 @@ from memoranda.model.drafts import Confirmation, Draft, Formed
 from memoranda.model.memories import Cardinality, Cited, Memory
 from memoranda.model.records import EVERYONE, Audience, Trust
 from memoranda.model.values import DATA_DEPTH, new_id
-from memoranda.testing.builders import ANN, START, a_memory
+from memoranda_conformance.builders import ANN, START, a_memory
 from tests.formation.readings import THREAD, at_once, talk
 
 READING = talk(*(("user", f"Turn {place}") for place in range(1, 7)))

@@ -14,7 +14,7 @@ from memoranda.model.messages import EpisodeDraft, Outcome
 from memoranda.model.profiles import Grounds, ProfileDocument
 from memoranda.model.records import OwnerKind
 from memoranda.model.values import new_id
-from memoranda.testing.builders import ANN, FOR_A, START, a_line
+from memoranda_conformance.builders import ANN, FOR_A, START, a_line
 from tests.formation.readings import THREAD, at_once
 from tests.formation.test_reconcile import READING, codes
 

@@ -16,7 +16,7 @@ from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.messages import Episode, EpisodeDraft, Outcome
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Trust
-from memoranda.testing.builders import ANN, Pen, packed
+from memoranda_conformance.builders import ANN, Pen, packed
 from tests.formation.readings import THREAD
 from tests.formation.test_reconcile import BEFORE, READING, note
 from tests.formation.test_reconcile_parts import a_patch

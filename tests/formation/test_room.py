@@ -12,9 +12,9 @@ from memoranda import Limits
 from memoranda.errors import ModelRefused
 from memoranda.model.changes import NO_ROOM
 from memoranda.model.language_models import ModelRequest
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.cli.command_line import Shell
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 FULL = Limits(memories_per_agent=2, writes_per_run=100)

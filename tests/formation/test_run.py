@@ -9,8 +9,8 @@ import pytest
 import memoranda
 from memoranda.errors import InvalidInput
 from memoranda.model.language_models import ModelAnswer, ModelRequest
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 

@@ -10,8 +10,8 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 

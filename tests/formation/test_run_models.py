@@ -10,8 +10,8 @@ import pytest
 from memoranda.errors import ModelDown, ModelRefused
 from memoranda.model.changes import JobState
 from memoranda.model.language_models import ModelAnswer, ModelRequest
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 

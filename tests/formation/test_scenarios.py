@@ -14,8 +14,8 @@ import pytest
 
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import known, opened, settle
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from memoranda.text.lesson_likeness import same_lesson
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
 from tests.formation.books import opened, settle
 
 DATE = "Ask for the date before booking a table."

@@ -10,10 +10,10 @@ from memoranda.formation.prompts import prompt_file
 from memoranda.formation.prompts.turn_lines import newest_part
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.records import Trust
-from memoranda.testing.builders import ANN, START, a_message
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from memoranda.text.token_count import estimate
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
+from memoranda_conformance.builders import ANN, START, a_message
 from tests.formation.books import opened, settle
 from tests.formation.readings import THREAD, talk
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memoranda.model.language_models import ModelRequest
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, known, notes, opened, settle
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from memoranda.formation.rules import Known, may_take_back, taken_back
 from memoranda.model.memories import Memory, MemoryStatus
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 from tests.formation.books import known, opened, settle
 
 

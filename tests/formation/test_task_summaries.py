@@ -9,8 +9,8 @@ import pytest
 
 from memoranda.errors import Conflict, InvalidInput, ModelDown, ModelFailed, NotFound
 from memoranda.model.language_models import ModelRequest
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.formation.books import TALK, opened, settle
 
 TOLD = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.formation.books import opened, settle
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import memoranda
 from memoranda.model.messages import Message
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import ScriptedModels
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import ScriptedModels
 from tests.formation.books import notes, opened, settle
 
 SAID = "I like jazz. I earn 90,000 euros, but don't store that."

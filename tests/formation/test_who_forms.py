@@ -14,8 +14,8 @@ from memoranda.cli.forming_check import Forming, formation
 from memoranda.errors import InvalidInput, ModelRefused
 from memoranda.model.changes import JobState
 from memoranda.storage.use_cases import forming_records
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import ScriptedModels
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import ScriptedModels
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 

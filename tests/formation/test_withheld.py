@@ -12,8 +12,8 @@ import pytest
 from memoranda.formation.privacy.unwanted import unwanted_spans
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.messages import Thread
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.formation.books import known, opened, settle
 
 PASSPORT = "X4821903"

@@ -12,8 +12,8 @@ import memoranda
 from memoranda.integrations.tools import Call, MemoryTools
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.records import Record
-from tests.conftest import HandClock
-from tests.fakes.scripted_models import Said, ScriptedModels, handle
+from memoranda.testing.clock import HandClock
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.integrations.scripted import COACH, Script, agent_of, call
 
 ABOUT = "What do you know about me?"

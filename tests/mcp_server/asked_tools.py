@@ -8,9 +8,10 @@ import mcp
 from mcp.types import TextContent
 
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.access.principal import Principal, local_admin
 from memoranda.mcp_server.asker import Asker, Whose
 from memoranda.mcp_server.server_factory import make_server
+from memoranda.operations import Role
 
 
 class Tools:

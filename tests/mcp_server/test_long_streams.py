@@ -10,10 +10,11 @@ from functools import wraps
 import pytest
 from mcp.server.mcpserver import Context
 
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.errors import StorageError
 from memoranda.mcp_server.http_mount import McpMount
+from memoranda.operations import Role
 from memoranda.service import long_streams
 from tests.service.listening import connected, head, listening, read_answer
 

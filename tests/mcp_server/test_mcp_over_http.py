@@ -11,9 +11,10 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import Context
 
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.errors import InvalidInput
 from memoranda.mcp_server.http_mount import McpMount, whose_of
+from memoranda.operations import Role
 from memoranda.service.app import make_app
 from tests.mcp_server.asked_tools import Tools
 

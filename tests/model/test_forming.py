@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from memoranda.model.drafts import Draft, Formed, ProfilePatch, Reading, ReadMessage, WantedSchema
 from memoranda.model.memories import Cited
 from memoranda.model.values import new_id
-from memoranda.testing.builders import ANN, BEN, START, a_memory, a_message, a_thread
+from memoranda_conformance.builders import ANN, BEN, START, a_memory, a_message, a_thread
 
 THREAD = a_thread(ANN)
 

@@ -13,7 +13,7 @@ from pydantic_ai.models.test import TestModel
 from memoranda.errors import InvalidInput
 from memoranda.models import DEFAULT, ModelsSettings, RemoteModels, find
 from memoranda.settings import settings
-from tests.fakes.scripted_models import ScriptedModels
+from memoranda.testing.scripted_models import ScriptedModels
 from tests.models.questions import question
 
 

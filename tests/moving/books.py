@@ -9,9 +9,9 @@ import memoranda
 from memoranda.assembly import open_engine
 from memoranda.model.book_rows import Departure, PieceKind
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
-from memoranda.testing.conformance.copies import of_kind
-from memoranda.testing.conformance.maintenance import a_full_life
+from memoranda_conformance.builders import ANN, BEN, SMALL, Pen, vectors_of
+from memoranda_conformance.suites.copies import of_kind
+from memoranda_conformance.suites.maintenance import a_full_life
 
 
 async def make_book(address: str | Path) -> None:

@@ -14,7 +14,7 @@ from memoranda import InvalidInput, Moved, NotABook, UnfinishedCopy, VersionMism
 from memoranda.assembly import open_engine
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.book_rows import Arrival, Departure
-from memoranda.testing.builders import ANN, Pen
+from memoranda_conformance.builders import ANN, Pen
 from tests.moving.books import assert_same, make_book, marked, said
 
 

@@ -15,7 +15,7 @@ from memoranda.book.admin.erasure_notes import read_notes
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.book_rows import Departure
 from memoranda.model.changes import JobDraft
-from memoranda.testing.builders import ANN, START, Pen
+from memoranda_conformance.builders import ANN, START, Pen
 from tests.moving.books import make_book, said
 
 

@@ -16,7 +16,7 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import Conflict, MemorandaError, Moved, OutcomeUnknown, StorageError
 from memoranda.model.records import WHOLE
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, BEN, GUIDE, SMALL, Pen, vectors_of
+from memoranda_conformance.builders import ANN, BEN, GUIDE, SMALL, Pen, vectors_of
 from tests.moving.books import content
 
 

@@ -20,7 +20,7 @@ from memoranda.model.book_rows import Departure, Piece
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Target
 from memoranda.model.values import utc_now
-from memoranda.testing.builders import ANN, START, Pen
+from memoranda_conformance.builders import ANN, START, Pen
 from tests.moving.books import assert_same, make_book, said
 
 

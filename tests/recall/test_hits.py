@@ -11,7 +11,7 @@ import pytest
 import memoranda
 from memoranda.model.passages import Use
 from memoranda.model.query import Because, Hit
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 
 def texts(hits: Sequence[Hit]) -> list[str]:

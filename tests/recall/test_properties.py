@@ -28,9 +28,9 @@ from memoranda.model.vectors import pack_vectors
 from memoranda.ports import Engine
 from memoranda.recall.recall import Recall
 from memoranda.recall.scoring import search as searching
-from memoranda.testing.builders import ANN, AT_A, AT_B, BEN, FOR_A, FOR_B, START, Pen
 from memoranda.testing.embedder import StubEmbedder
 from memoranda.text.terms import RULE
+from memoranda_conformance.builders import ANN, AT_A, AT_B, BEN, FOR_A, FOR_B, START, Pen
 from tests.engines.dice import Dice
 from tests.engines.random_runs import OWNERS
 from tests.engines.random_work import GROUPS, VIEWS, World

@@ -10,7 +10,7 @@ import pytest
 
 import memoranda
 from memoranda.access.service_settings import ServiceSettings
-from memoranda.access.verb_table import VERBS
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.errors import Busy, MemorandaError, StorageError
 from memoranda.wire.problems import PROBLEM, status_of
 from memoranda.wire.routes import path_of
@@ -46,7 +46,7 @@ async def refused_on_the_wire(port, status, *pieces):
     return answer
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", OPERATIONS.values(), ids=lambda verb: verb.name)
 async def test_odd_names_and_ids_in_a_path_never_make_a_mistake(http, verb):
     for odd in ODD if verb.in_path else []:
         for name in verb.in_path:
@@ -57,7 +57,7 @@ async def test_odd_names_and_ids_in_a_path_never_make_a_mistake(http, verb):
 
 @pytest.mark.parametrize(
     "verb",
-    [one for one in VERBS if one.method != "GET" and one.name != "import_"],
+    [one for one in OPERATIONS.values() if one.method != "GET" and one.name != "import_"],
     ids=lambda verb: verb.name,
 )
 async def test_no_verb_takes_a_body_that_is_no_json_or_has_an_unknown_field(http, verb):
@@ -66,7 +66,9 @@ async def test_no_verb_takes_a_body_that_is_no_json_or_has_an_unknown_field(http
         problem(await http.request(verb.method, path, content=content), status)
 
 
-@pytest.mark.parametrize("verb", [one for one in VERBS if one.method == "GET"], ids=lambda verb: verb.name)
+@pytest.mark.parametrize(
+    "verb", [one for one in OPERATIONS.values() if one.method == "GET"], ids=lambda verb: verb.name
+)
 async def test_no_verb_takes_an_unknown_parameter(http, verb):
     path = path_of(verb, dict.fromkeys(verb.in_path, "ann"))
     body = problem(await http.get(path, params={"zzz_unknown": "1"}), 422)

@@ -10,9 +10,10 @@ import pytest
 
 import memoranda
 from memoranda.access.key_check import KeyCheck
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.errors import InvalidInput
+from memoranda.operations import Role
 from memoranda.service.answers import Refused
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
 from memoranda.service.limits import Rates
@@ -219,7 +220,6 @@ async def test_no_request_makes_a_key_while_none_is_needed_and_an_admins_does_la
         asked = [
             ("POST", "/v1/keys", {"name": "mine", "role": "admin"}),
             ("PUT", "/v1/keys/mine", {"digest": "0" * 64, "role": "admin"}),
-            ("POST", "/v1/keys/mine/issue", {"secret": "made elsewhere", "role": "admin"}),
         ]
         for method, path, body in asked:
             detail = problem(await http.request(method, path, json=body), 403)["detail"]

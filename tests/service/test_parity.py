@@ -3,76 +3,21 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import click
 import pytest
 
 import memoranda
-from memoranda.access.verb_table import BY_NAME, LEFT_OUT, NOT_BY_COMMAND, VERBS
+from memoranda.access.guard import Guard
+from memoranda.access.principal import Principal
+from memoranda.book.all_operations import NOT_OFFERED, OPERATIONS, PARTS, named
 from memoranda.cli.program import Program
+from memoranda.errors import NotFound
+from memoranda.operations import Names, Operation, Role, offer
 from memoranda.wire.routes import path_of
-from memoranda.wire.verb_functions import PARTS
 
-#: The command that calls each verb.
-BY_COMMAND = {
-    "restriction": "restrict",
-    "restrict": "restrict",
-    "unrestrict": "unrestrict",
-    "thread": "append",
-    "thread.append": "append",
-    "remember": "remember",
-    "update": "update",
-    "retract": "retract",
-    "undo": "undo",
-    "recall": "recall",
-    "context": "context",
-    "about": "about",
-    "list": "list",
-    "get": "get",
-    "why": "why",
-    "history": "history",
-    "ledger": "history",
-    "forget": "forget",
-    "forget_all": "forget-all",
-    "profile.get": "profile",
-    "profile.patch": "profile",
-    "profile.documents": "profile",
-    "agents.list": "doctor",
-    "experience.list": "experience list",
-    "experience.retire": "experience retire",
-    "experience.check_privacy": "experience check-privacy",
-    "experience.approve": "experience approve",
-    "owners": "list",
-    "usage": "usage",
-    "facts": "doctor",
-    "export": "export",
-    "import_": "import",
-    "verify": "verify",
-    "rebuild": "rebuild",
-    "scrub": "forget",
-    "retract_source": "retract",
-    "finish_forgetting": "forget",
-    "readers": "doctor",
-    "count": "list",
-    "admin.list": "list",
-    "who_forms": "doctor",
-    "form_with": "form",
-    "thread.form": "form",
-    "thread.form_again": "form",
-    "reembed": "reembed",
-    "form": "form",
-    "jobs.list": "jobs list",
-    "jobs.retry": "jobs retry",
-    "jobs.drop": "jobs drop",
-    "worker.run_once": "jobs run",
-    "drain": "jobs run",
-    "admin.reads": "audit",
-    "keys.list": "keys list",
-    "keys.uses": "keys list",
-    "keys.create": "keys create",
-    "keys.rotate": "keys rotate",
-    "keys.revoke": "keys revoke",
-}
+COMMANDS = sorted({one.command for one in OPERATIONS.values() if one.command})
 
 
 def verbs_of_the_book() -> set[str]:
@@ -84,10 +29,9 @@ def verbs_of_the_book() -> set[str]:
     return found
 
 
-def test_every_verb_of_the_book_is_in_the_table_or_left_out_with_a_reason():
-    verbs = verbs_of_the_book()
-    assert verbs == BY_NAME.keys() | LEFT_OUT.keys()
-    assert not BY_NAME.keys() & LEFT_OUT.keys() and all(LEFT_OUT.values())
+def test_every_function_of_the_book_is_offered_or_says_why_not():
+    assert verbs_of_the_book() == OPERATIONS.keys() | NOT_OFFERED.keys()
+    assert not OPERATIONS.keys() & NOT_OFFERED.keys() and all(NOT_OFFERED.values())
 
 
 async def test_every_part_of_the_book_is_one_that_is_compared(book):
@@ -109,7 +53,7 @@ async def test_every_part_of_the_book_is_one_that_is_compared(book):
     assert parts - inner <= PARTS.keys(), parts
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", OPERATIONS.values(), ids=lambda verb: verb.name)
 async def test_every_verb_of_the_table_is_reached_by_a_request(http, verb):
     path = path_of(verb, dict.fromkeys(verb.in_path, "ann"))
     answer = await http.request(verb.method, path, content=b"" if verb.method == "GET" else b"{}")
@@ -123,11 +67,11 @@ async def test_every_verb_of_the_table_is_reached_by_a_request(http, verb):
 async def test_every_verb_of_the_table_is_in_the_document(http):
     paths = (await http.get("/openapi.json")).json()["paths"]
     listed = {(method.upper(), path.count("/")) for path, verbs in paths.items() for method in verbs}
-    assert {(verb.method, verb.path.count("/")) for verb in VERBS} <= listed
-    assert sum(len(verbs) for verbs in paths.values()) >= len(VERBS)
+    assert {(verb.method, verb.path.count("/")) for verb in OPERATIONS.values()} <= listed
+    assert sum(len(verbs) for verbs in paths.values()) >= len(OPERATIONS.values())
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", OPERATIONS.values(), ids=lambda verb: verb.name)
 def test_every_verb_of_the_table_is_a_verb_of_the_client(verb):
     client = pytest.importorskip("memoranda.client.remote_book", reason="the client is not here")
     part, dot, name = verb.name.partition(".")
@@ -137,15 +81,40 @@ def test_every_verb_of_the_table_is_a_verb_of_the_client(verb):
         assert callable(getattr(client.RemoteThread, name))
 
 
-def test_every_verb_of_the_table_has_a_command_or_a_reason():
-    assert BY_COMMAND.keys() | NOT_BY_COMMAND.keys() == BY_NAME.keys()
-    assert not BY_COMMAND.keys() & NOT_BY_COMMAND.keys() and all(NOT_BY_COMMAND.values())
-
-
-@pytest.mark.parametrize("command", sorted(set(BY_COMMAND.values())))
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_is_there(command):
     found: click.Command | None = Program("memoranda")
     for word in command.split():
         assert isinstance(found, click.Group)
         found = found.get_command(click.Context(found), word)
     assert found is not None
+
+
+def declared_of(function: Any) -> Operation:
+    found: Operation = function.declared
+    return found
+
+
+def test_an_operation_whose_argument_could_name_somebody_is_refused_until_it_says_whom():
+    async def share_with(self: object, owner: str, colleague: str) -> None:
+        """Share something."""
+
+    offer(Role.EDITOR, "POST /share-with")(share_with)
+    with pytest.raises(TypeError, match="say whom the argument 'colleague' names"):
+        named("share_with", declared_of(share_with))
+    offer(Role.EDITOR, "POST /share-with", names={"colleague": Names.NOBODY})(share_with)
+    assert named("share_with", declared_of(share_with)).agent_arguments == ("agent",)
+
+
+async def test_an_argument_that_names_an_agent_is_checked_under_any_name(book, monkeypatch):
+    async def advise(self: object, helper: str) -> None:
+        """Ask an agent."""
+
+    declared = offer(Role.VIEWER, "GET /v1/advice", safe="it is of nobody", names={"helper": Names.AGENT})
+    declared(advise)
+    monkeypatch.setitem(OPERATIONS, "advise", named("advise", declared_of(advise)))
+    monkeypatch.setattr(type(book), "advise", advise, raising=False)
+    who = Principal("key", "default", Role.VIEWER, agents=frozenset({"coach"}))
+    with pytest.raises(NotFound, match="no agent 'guide'"):
+        await Guard(book, who).call("advise", helper="guide")
+    assert await Guard(book, who).call("advise", helper="coach") is None

@@ -8,8 +8,9 @@ import json
 import pytest
 
 import memoranda
-from memoranda.access.principal import Principal, Role
-from memoranda.access.verb_table import VERBS
+from memoranda.access.principal import Principal
+from memoranda.book.all_operations import OPERATIONS
+from memoranda.operations import Role
 from memoranda.wire.routes import match, path_of
 from tests.service.conftest import asking
 
@@ -157,7 +158,7 @@ async def test_an_export_is_streamed_and_read_again_elsewhere(book, http):
 
 async def test_an_owner_may_have_any_name(http):
     for name in ("a/b", "a%2Fb", "..", "ü", "a b?c#d"):
-        path = path_of(VERBS[[verb.name for verb in VERBS].index("remember")], {"owner": name})
+        path = path_of(OPERATIONS["remember"], {"owner": name})
         assert (await http.post(path, json={"content": "x"})).status_code == 200
     owners = [one["id"] for one in (await http.get("/v1/owners")).json()]
     assert sorted(owners) == sorted(["a/b", "a%2Fb", "..", "ü", "a b?c#d"])
@@ -211,7 +212,7 @@ async def test_an_unknown_path_and_an_unknown_method_are_named(http):
 
 
 def test_every_verb_is_found_by_its_path():
-    for verb in VERBS:
+    for verb in OPERATIONS.values():
         given = {name: f"the/{name}" for name in verb.in_path}
         found = match(verb.method, path_of(verb, given).encode())
         assert found is not None and (found.verb, found.given) == (verb, given)
@@ -243,7 +244,7 @@ async def test_the_document_names_every_status_and_operation_once(http):
     document = (await http.get("/openapi.json")).json()
     operations = [one for path in document["paths"].values() for one in path.values()]
     ids = [one["operationId"] for one in operations]
-    assert len(ids) == len(set(ids)) >= len(VERBS)
+    assert len(ids) == len(set(ids)) >= len(OPERATIONS)
     for one in operations:
         assert {"200", "400", "401", "404", "422", "429", "500", "503"} <= one[
             "responses"

@@ -9,11 +9,13 @@ from pathlib import Path, PurePosixPath
 
 from tools.checkout import ROOT
 
-FOLDERS = ("src", "tests", "tools", "proofs", "bench", "evals", "examples", "templates")
+FOLDERS = ("src", "conformance", "tests", "tools", "proofs", "bench", "evals", "examples", "templates")
 #: Folders that stand on the path of Python.
-_ROOTS = ("src/", "templates/memory_service/src/")
+_ROOTS = ("src/", "conformance/", "templates/memory_service/src/")
 #: A module's name that is written out as a text, as in a patch.
-_WRITTEN = re.compile(r"""["']((?:memoranda|tests|tools|proofs|bench|evals)(?:\.\w+)+)["']""")
+_WRITTEN = re.compile(
+    r"""["']((?:memoranda|memoranda_conformance|tests|tools|proofs|bench|evals)(?:\.\w+)+)["']"""
+)
 #: An import by a name that is made up when it runs.
 _BY_NAME = re.compile(r"""\bimport_module\((?!\s*["'])""")
 

@@ -8,8 +8,9 @@ from tools.gate.changes import read_change
 AGAIN_COVERS = [
     *(
         f"src/memoranda/{name}"
-        for name in "storage engines client access service wire testing door.py".split()
+        for name in "storage engines client access service compatible wire door.py".split()
     ),
+    "conformance",
     "tests/engines",
     "tests/client",
 ]
@@ -23,8 +24,11 @@ FRAMEWORKS_COVER = [
 #: Paths whose changes ask for the tests of one of them.
 FRAMEWORK_COVERS = {
     "harness": ["tests/integrations"],
-    "langgraph": [f"src/memoranda/{name}" for name in ("wire", "service")],
-    "service": [f"src/memoranda/{name}" for name in ("wire", "service", "access", "client", "mcp_server")],
+    "langgraph": [f"src/memoranda/{name}" for name in ("wire", "service", "compatible")],
+    "service": [
+        f"src/memoranda/{name}"
+        for name in ("wire", "service", "compatible", "access", "client", "mcp_server")
+    ],
 }
 
 

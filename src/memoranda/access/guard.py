@@ -9,19 +9,15 @@ from operator import is_
 from typing import Any, Protocol
 
 from memoranda.access.principal import Principal
-from memoranda.access.verb_table import BY_NAME, Verb
 from memoranda.book import Book
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.errors import InvalidInput, NotAllowed, NotFound
 from memoranda.model.beside.service_records import CALLER, Caller
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.profiles import Agent
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind, Record, Trust
+from memoranda.operations import Operation
 
-#: Verbs about all that is stored of a person.
-_OF_THE_PERSON = {
-    "export": "an export",
-    "restrict": "restricting what is done with a person's data",
-}
 #: Arguments of an erasure that reach beyond some records.
 _WHOLE = ("everything", "backups")
 
@@ -68,7 +64,7 @@ class Guard:
         lines: AsyncIterator[str] = self._method(name)(**given)
         return lines
 
-    async def _asked(self, verb: Verb, given: dict[str, Any]) -> Any:
+    async def _asked(self, verb: Operation, given: dict[str, Any]) -> Any:
         if not verb.of_thread:
             return await self._method(verb.name)(**given)
         who = {word: given.pop(word) for word in ("agent", "groups", "as_owner") if word in given}
@@ -91,8 +87,10 @@ class Guard:
         method: Callable[..., Any] = found
         return method
 
-    def _checked(self, name: str, arguments: dict[str, Any]) -> tuple[Verb, Owner | None, dict[str, Any]]:
-        verb, given, principal = BY_NAME[name], dict(arguments), self.principal
+    def _checked(
+        self, name: str, arguments: dict[str, Any]
+    ) -> tuple[Operation, Owner | None, dict[str, Any]]:
+        verb, given, principal = OPERATIONS[name], dict(arguments), self.principal
         if principal.role < verb.role:
             raise NotAllowed(
                 f"{name}: it needs the role {verb.role}, and {principal.name!r} is {principal.role}"
@@ -106,9 +104,9 @@ class Guard:
             self._audit.note(principal, name, owner, self._surface)
         return verb, owner, given
 
-    def _owner_of(self, verb: Verb, given: dict[str, Any]) -> Owner | None:
+    def _owner_of(self, verb: Operation, given: dict[str, Any]) -> Owner | None:
         """Return whom the verb is about, and put the owner into the arguments in the book's form."""
-        word = "for_user" if verb.name == "experience.list" else "owner"
+        word = verb.owner_argument
         named = given.get(word)
         if named is None:
             return None
@@ -116,14 +114,14 @@ class Guard:
         given[word] = owner
         return owner
 
-    def _check_reach(self, verb: Verb, owner: Owner | None, given: dict[str, Any]) -> None:
+    def _check_reach(self, verb: Operation, owner: Owner | None, given: dict[str, Any]) -> None:
         principal = self.principal
         if owner is not None:
             if not _opens(principal, owner):
                 raise NotFound(f"there is no owner {owner} for this credential")
         elif not verb.safe and (principal.is_limited or "agent" not in verb.in_path):
             # What agents learnt is of all users: a credential that opens all of them may ask about its agents.
-            hint = ", or for_user" if verb.name == "experience.list" else ""
+            hint = "" if verb.owner_argument == "owner" else f", or {verb.owner_argument}"
             raise NotAllowed(
                 f"{verb.name}: without an owner it is about the whole book, and needs an administrator's credential{hint}"
             )
@@ -132,14 +130,14 @@ class Guard:
             raise NotAllowed(
                 "as_owner: the owner's own view needs the person's or an administrator's credential"
             )
-        if not is_person and (verb.name in _OF_THE_PERSON or any(given.get(word) for word in _WHOLE)):
-            wanted = _OF_THE_PERSON.get(verb.name, "erasing everything, or from backups,")
+        if not is_person and (verb.of_the_person or any(given.get(word) for word in _WHOLE)):
+            wanted = verb.of_the_person or "erasing everything, or from backups,"
             raise NotAllowed(f"{verb.name}: {wanted} needs the person's or an administrator's credential")
         self._check_readers(verb, given)
         self._check_audience(given.get("audience"))
         self._name_agent(verb, given)
 
-    def _name_agent(self, verb: Verb, given: dict[str, Any]) -> None:
+    def _name_agent(self, verb: Operation, given: dict[str, Any]) -> None:
         """Let a credential for one agent act as that agent where a call names none; of several it must name one."""
         agents = self.principal.agents
         if agents is None or given.get("agent") is not None or given.get("as_owner"):
@@ -160,12 +158,12 @@ class Guard:
         is_agents = self.principal.agents is not None or bool(_agents_in(given))
         return Trust.ASSISTANT if is_agents and not self._is_person(owner) else Trust.USER
 
-    def _check_readers(self, verb: Verb, given: dict[str, Any]) -> None:
+    def _check_readers(self, verb: Operation, given: dict[str, Any]) -> None:
         """Raise NotFound if the call names an agent or a group that the principal may not name."""
         principal = self.principal
-        agents = _agents_in(given)
-        if verb.name.startswith("agents.") and "name" in given:
-            agents.add(given["name"])
+        agents = _agents_in(given) | {
+            given[word] for word in verb.agent_arguments if given.get(word) is not None
+        }
         if principal.agents is not None and not agents <= principal.agents:
             raise NotFound(f"there is no agent {min(agents - principal.agents)!r} for this credential")
         groups = given.get("groups") or ()

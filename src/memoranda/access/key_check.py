@@ -14,12 +14,13 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.book import Book
 from memoranda.book.service_keys import KEYS, digest_of, every_key
 from memoranda.errors import MemorandaError
 from memoranda.model.profiles import Key
 from memoranda.model.records import WHOLE, Owner, OwnerKind
+from memoranda.operations import Role
 
 _log = logging.getLogger("memoranda.access")
 

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import Self
+from typing import Any, Protocol
 from uuid import UUID
 
-from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import LOCAL, SELF
 from memoranda.model.records import Owner, OwnerKind
+from memoranda.operations import Role
 
 
-class Role(IntEnum):
-    """The roles of credentials, least first; each includes the ones before it."""
+class Caller(Protocol):
+    """A book as somebody may use it."""
 
-    VIEWER = 1
-    EDITOR = 2
-    ADMIN = 3
-
-    @classmethod
-    def named(cls, name: str) -> Self:
-        """Return the role with this name; raise ``InvalidInput`` if there is none."""
-        try:
-            return cls[name.upper()]
-        except KeyError:
-            raise InvalidInput(f"role: {name!r} is none; use viewer, editor or admin", field="role") from None
-
-    def __str__(self) -> str:
-        return self.name.lower()
+    async def call(self, name: str, /, **arguments: Any) -> Any:
+        """Call a verb."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ import jwt
 
 from memoranda.access.issuer_keys import IssuerKeys
 from memoranda.access.key_check import binding_of, limited_role
-from memoranda.access.principal import Principal, Role
+from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ASYMMETRIC, ServiceSettings
 from memoranda.model.records import DEFAULT_TENANT
 from memoranda.model.values import NAME_LENGTH, text_fault
+from memoranda.operations import Role
 
 _log = logging.getLogger("memoranda.access")
 

@@ -152,12 +152,11 @@ def _book(
 
     def former() -> Mapping[str, Handler]:
         # Formation is imported by the first job that needs it: most programs and commands open a book without one.
-        from memoranda.assembly.formation_setup import bringing_over, former_of, handlers, hiding_unkept  # noqa: PLC0415
+        from memoranda.assembly.formation_setup import former_of, handlers, hiding_unkept  # noqa: PLC0415
 
         settings = (given.limits, given.forming, given.budgets, given.secrets.mode)
         former = former_of(engine, finder, maker, models, who_forms, *settings, tenant, clock)
-        bringing = bringing_over(engine, given.limits, given.secrets.mode, tenant, clock)
-        return handlers(former, bringing, hiding_unkept(engine, given.limits, clock, given.forget))
+        return handlers(former, hiding_unkept(engine, given.limits, clock, given.forget))
 
     work = {**upkeep(engine, clock, maker), **_when_needed(former, FORMATION_JOBS)}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)

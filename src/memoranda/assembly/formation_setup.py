@@ -9,8 +9,6 @@ from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.book.forming_jobs import REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
-from memoranda.formation.bound_profiles import BoundProfiles
-from memoranda.formation.bound_upgrade import bring_over
 from memoranda.formation.budget import BudgetCheck, Budgets
 from memoranda.formation.close import Closer
 from memoranda.formation.extract.model_calls import ModelCalls
@@ -99,34 +97,26 @@ def calls_of(engine: Engine, models: Models, budgets: Budgets, clock: Clock) -> 
     return ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), clock, engine)
 
 
-def handlers(former: FormationRunner, bringing: Handler, hiding: Handler) -> dict[str, Handler]:
-    """Return the handlers of formation's jobs; ``bringing`` is done before a thread is formed, and ``hiding`` after it."""
+def handlers(former: FormationRunner, hiding: Handler) -> dict[str, Handler]:
+    """Return the handlers of formation's jobs; ``hiding`` is done after a thread is formed."""
 
-    def between(form: Handler) -> Handler:
+    def before_hiding(form: Handler) -> Handler:
         async def handle(job: Job) -> None:
-            await bringing(job)
             await form(job)
             await hiding(job)
 
         return handle
 
-    return {FORM: between(former.form), REFORM: between(former.reform), QUIET: former.report_quiet}
+    return {
+        FORM: before_hiding(former.form),
+        REFORM: before_hiding(former.reform),
+        QUIET: former.report_quiet,
+    }
 
 
 def hiding_unkept(engine: Engine, limits: Limits, clock: Clock, settings: ForgetSettings) -> Handler:
     """Return the handler that hides what a thread's users asked not to keep; it is erased after the hours of grace."""
     return UnkeptWords(engine, Door(engine, limits, clock), settings.tool_grace_hours).hide
-
-
-def bringing_over(engine: Engine, limits: Limits, secrets: SecretsMode, tenant: str, clock: Clock) -> Handler:
-    """Return the handler that brings an owner's bound fields over from documents of an earlier version."""
-    door, bound = Door(engine, limits, clock, secrets), BoundProfiles(engine, tenant)
-
-    async def bring(job: Job) -> None:
-        if job.owner is not None:
-            await bring_over(engine, door, bound, job.owner)
-
-    return bring
 
 
 def _window_start(messages: Sequence[Message], budget: int) -> int:

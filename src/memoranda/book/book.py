@@ -17,7 +17,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 from uuid import UUID
 
 from memoranda import telemetry
@@ -76,6 +76,7 @@ from memoranda.model.profiles import Agent, Key
 from memoranda.model.query import Findings, Hit, Hits
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
+from memoranda.operations import Awaited, Role, W, no_offer, offer, offer_lines
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.result import Context
 from memoranda.secrets.masks import masked_hits
@@ -88,158 +89,37 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class Book(
-    Statements,
-    Reads,
-    Upkeep,
-    BackgroundWork,
-    Forgetting,
-    BulkForgetting,
-    Hiding,
-    PendingForgettings,
-    Restricting,
+class BookOperations(
+    Statements[W],
+    Reads[W],
+    Upkeep[W],
+    BackgroundWork[W],
+    Forgetting[W],
+    BulkForgetting[W],
+    Hiding[W],
+    PendingForgettings[W],
+    Restricting[W],
 ):
-    """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
+    """The operations of a book itself; those of its parts are theirs."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        door: Door,
-        finder: Finder,
-        worker: Worker,
-        *,
-        tenant: str,
-        embeddings: Embeddings,
-        forming: Forming,
-        who_forms: WhoForms,
-        models: Models | None,
-        on_erased: Callable[[], None],
-        refresh_terms: Callable[[], Awaitable[int]],
-        open_copy: OpenCopy,
-        on_demand: OnDemand,
-        forgetting: ForgetSettings,
-    ) -> None:
-        bound = BoundProfiles(engine, tenant)
-        services = Services(engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms)
-        super().__init__(services)
-        self._prepare(worker, who_forms)
-        self.engine = engine
-        self.door = door
-        self.finder = finder
-        self.tenant = tenant
-        self.forming = forming
-        self.embeddings = embeddings
-        self._on_erased = on_erased
-        self._refresh_terms = refresh_terms
-        self.transfer = Transfer(engine, door, tenant, forming)
-        self.backups = Backups(engine, door.clock, open_copy)
-        self._models = models
-        self._follow_hidden = self._retracting.hidden
-        #: The settings of what is hidden before it is erased.
-        self.forgetting = forgetting
-        self.profile = Profiles(services)
-        self.episodes = Episodes(services, self.recall)
-        self.items = Items(services, self.recall, finder)
-        self.experience = Experience(services)
-        self.agents = Agents(services, Agent)
-        self.schemas = Schemas(services, self.list)
-        self.keys = Keys(services, Key)
-        self.admin = Admin(engine, tenant)
-        self.jobs = Jobs(engine)
-        self._contexts = Contexts(services)
-
-    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
-        self._stop.set()
-        self.embeddings.stop()
-        tasks = [task for task in (self._working, self.embeddings.working) if task is not None]
-        self._working = self.embeddings.working = None
-        try:
-            # An event loop that has ended, or another thread's, never reports that the worker has ended.
-            if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
-                _, late = await asyncio.wait(tasks, timeout=_LAST_JOB_SECONDS)
-                for task in late:
-                    task.cancel()
-                if late:
-                    await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
-            await self._uses.settled()
-            await self._tell_what_waits()
-        finally:
-            await self.engine.close()
-            await self.embeddings.close()
-            if self._models is not None:
-                await self._models.close()
-
-    @property
-    def no_vectors_because(self) -> str:
-        """The reason why recall compares no vectors; empty if it does."""
-        return self.embeddings.no_vectors_because
-
-    @property
-    def secrets(self) -> SecretsMode:
-        """The mode in which this book treats secrets: ``hide``, ``mask`` or ``keep``."""
-        return self.door.secrets
-
-    # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def thread(
-        self,
-        owner: str | Owner,
-        *,
-        id: UUID | str | None = None,
-        name: str | None = None,
-        title: str = "",
-        status: Literal["created", "running"] = "running",
-        tags: Sequence[str] = (),
-        audience: str | Audience | None = None,
-        expires_at: datetime | None = None,
-        operation: str | None = None,
-        **who: Unpack[Who],
-    ) -> ThreadHandle:
-        """Create a thread, or open the one with this ``id``, or with this ``name`` that the application gave it.
-
-        The name is your own id for the thread: ``id`` takes it too, and then no thread is created.
-        """
-        party, view = owner_named(owner, self.tenant), as_view(who)
-        if id is not None:
-            return await taken_up(self._services, party, id, view)
-        if status not in ("created", "running"):
-            raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
-        readers = await self._services.audience_of(audience, view)
-        fields = {
-            "name": name,
-            "title": title,
-            "status": status,
-            "tags": as_names(tags, "tags"),
-            "agent": view.agent,
-            # A field that is not given is no part of the request, so requests of before have the same digest.
-            **({} if expires_at is None else {"expires_at": expires_at}),
-        }
-        now = self.door.clock()
-        late = {"expires_at": self.door.limits.thread_expiry(now), "started_at": now, "owner": party}
-        made = each([fields], "thread", lambda d: Thread(id=new_id(), audience=readers, **{**late, **d}))[0]
-        receipt = await self._services.write(
-            party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
-        )
-        if receipt.items:
-            # The last one: an expired thread may have lost its name to it.
-            return ThreadHandle(self._services, party, receipt.items[-1].id, view, view.agent)
-        there = receipt.ignored[0].id
-        assert there is not None
-        return await taken_up(self._services, party, there, view)
+    engine: Engine
+    door: Door
+    finder: Finder
+    tenant: str
+    transfer: Transfer
+    backups: Backups
+    _contexts: Contexts
+    _on_erased: Callable[[], None]
+    _refresh_terms: Callable[[], Awaitable[int]]
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @offer(
+        Role.VIEWER,
+        "POST /recall",
+        command="recall",
+        example={"query": "What do I like to drink?", "limit": 5},
+    )
     async def recall(
         self,
         owner: str | Owner,
@@ -304,12 +184,19 @@ class Book(
             await log_narrow_view(self.engine, party, view, filter, "recall")
         return found
 
+    @offer(
+        Role.VIEWER,
+        "POST /context",
+        command="context",
+        title="make_context",
+        example={"query": "What do I like to drink?", "budget": 500},
+    )
     async def context(
-        self,
+        self: BookOperations,
         owner: str | Owner,
         query: str | None = None,
         *,
-        thread: UUID | str | ThreadHandle | None = None,
+        thread: UUID | str | ThreadHandle[Any] | None = None,
         conversation: bool = True,
         budget: int | None = None,
         limit: int | None = None,
@@ -365,6 +252,182 @@ class Book(
 
     # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
 
+    @offer(Role.ADMIN, "POST /v1/import", command="import", title="import_lines")
+    async def import_(
+        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
+    ) -> ImportReport:
+        """Import an export: what was erased here stays erased, and records that exist here stay unchanged."""
+        return await self.transfer.import_(lines, progress)
+
+    @no_offer("its target is a path of the machine that has the book: run memoranda backup there")
+    async def backup(
+        self, target: str | Path, progress: Callable[[int, int], None] | None = None
+    ) -> Findings:
+        """Write a copy of the book to a new file while it is in use, and verify it; also if the book is on a server."""
+        return await self.backups.backup(as_path(target, "target"), progress)
+
+    @offer(Role.ADMIN, "POST /v1/rebuild", command="rebuild")
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
+        done = dict(await self.engine.rebuild(progress))
+        done["terms"] = await self._refresh_terms()
+        self._on_erased()
+        return done
+
+
+@spelled_out
+class Book(BookOperations[Awaited]):
+    """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        door: Door,
+        finder: Finder,
+        worker: Worker,
+        *,
+        tenant: str,
+        embeddings: Embeddings,
+        forming: Forming,
+        who_forms: WhoForms,
+        models: Models | None,
+        on_erased: Callable[[], None],
+        refresh_terms: Callable[[], Awaitable[int]],
+        open_copy: OpenCopy,
+        on_demand: OnDemand,
+        forgetting: ForgetSettings,
+    ) -> None:
+        bound = BoundProfiles(engine, tenant)
+        services = Services(engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms)
+        super().__init__(services)
+        self._prepare(worker, who_forms)
+        self.engine = engine
+        self.door = door
+        self.finder = finder
+        self.tenant = tenant
+        self.forming = forming
+        self.embeddings = embeddings
+        self._on_erased = on_erased
+        self._refresh_terms = refresh_terms
+        self.transfer = Transfer(engine, door, tenant, forming)
+        self.backups = Backups(engine, door.clock, open_copy)
+        self._models = models
+        self._follow_hidden = self._retracting.hidden
+        self._find = self.recall
+        #: The settings of what is hidden before it is erased.
+        self.forgetting = forgetting
+        self.profile = Profiles(services)
+        self.episodes = Episodes(services, self.recall)
+        self.items = Items(services, self.recall, finder)
+        self.experience = Experience(services)
+        self.agents = Agents(services, Agent)
+        self.schemas = Schemas(services, self.list)
+        self.keys = Keys(services, Key)
+        self.admin = Admin(engine, tenant)
+        self.jobs = Jobs(engine)
+        self._contexts = Contexts(services)
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @no_offer("the service closes its book when it stops")
+    async def close(self) -> None:
+        """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
+        self._stop.set()
+        self.embeddings.stop()
+        tasks = [task for task in (self._working, self.embeddings.working) if task is not None]
+        self._working = self.embeddings.working = None
+        try:
+            # An event loop that has ended, or another thread's, never reports that the worker has ended.
+            if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
+                _, late = await asyncio.wait(tasks, timeout=_LAST_JOB_SECONDS)
+                for task in late:
+                    task.cancel()
+                if late:
+                    await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
+            await self._uses.settled()
+            await self._tell_what_waits()
+        finally:
+            await self.engine.close()
+            await self.embeddings.close()
+            if self._models is not None:
+                await self._models.close()
+
+    @property
+    def no_vectors_because(self) -> str:
+        """The reason why recall compares no vectors; empty if it does."""
+        return self.embeddings.no_vectors_because
+
+    @property
+    def secrets(self) -> SecretsMode:
+        """The mode in which this book treats secrets: ``hide``, ``mask`` or ``keep``."""
+        return self.door.secrets
+
+    # ── what was said, and all of it ─────────────────────────────────────────────────────────────────────────────────
+
+    @offer(
+        Role.EDITOR,
+        "POST /threads",
+        command="append",
+        title="open_thread",
+        example={"name": "chat-17", "agent": "chef"},
+    )
+    async def thread(
+        self,
+        owner: str | Owner,
+        *,
+        id: UUID | str | None = None,
+        name: str | None = None,
+        title: str = "",
+        status: Literal["created", "running"] = "running",
+        tags: Sequence[str] = (),
+        audience: str | Audience | None = None,
+        expires_at: datetime | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> ThreadHandle:
+        """Create a thread, or open the one with this ``id``, or with this ``name`` that the application gave it.
+
+        The name is your own id for the thread: ``id`` takes it too, and then no thread is created.
+        """
+        party, view = owner_named(owner, self.tenant), as_view(who)
+        if id is not None:
+            return await taken_up(self._services, party, id, view)
+        if status not in ("created", "running"):
+            raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
+        readers = await self._services.audience_of(audience, view)
+        fields = {
+            "name": name,
+            "title": title,
+            "status": status,
+            "tags": as_names(tags, "tags"),
+            "agent": view.agent,
+            # A field that is not given is no part of the request, so requests of before have the same digest.
+            **({} if expires_at is None else {"expires_at": expires_at}),
+        }
+        now = self.door.clock()
+        late = {"expires_at": self.door.limits.thread_expiry(now), "started_at": now, "owner": party}
+        made = each([fields], "thread", lambda d: Thread(id=new_id(), audience=readers, **{**late, **d}))[0]
+        receipt = await self._services.write(
+            party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
+        )
+        if receipt.items:
+            # The last one: an expired thread may have lost its name to it.
+            return ThreadHandle(self._services, party, receipt.items[-1].id, view, view.agent)
+        there = receipt.ignored[0].id
+        assert there is not None
+        return await taken_up(self._services, party, there, view)
+
+    @offer_lines(
+        Role.VIEWER, "GET /v1/export", command="export", title="export_lines", of_the_person="an export"
+    )
     def export(
         self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
     ) -> AsyncIterator[str]:
@@ -379,22 +442,3 @@ class Book(
         if whole and party is None:
             raise InvalidInput("everything: name the owner whom the export is about", field="everything")
         return self.transfer.export(party, masked=as_flag(masked, "masked"), everything=whole)
-
-    async def import_(
-        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
-    ) -> ImportReport:
-        """Import an export: what was erased here stays erased, and records that exist here stay unchanged."""
-        return await self.transfer.import_(lines, progress)
-
-    async def backup(
-        self, target: str | Path, progress: Callable[[int, int], None] | None = None
-    ) -> Findings:
-        """Write a copy of the book to a new file while it is in use, and verify it; also if the book is on a server."""
-        return await self.backups.backup(as_path(target, "target"), progress)
-
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
-        done = dict(await self.engine.rebuild(progress))
-        done["terms"] = await self._refresh_terms()
-        self._on_erased()
-        return done

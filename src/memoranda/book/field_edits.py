@@ -85,7 +85,7 @@ class FieldEdit:
         )
 
     def _is_bound(self, field: str) -> bool:
-        """True if memories hold a field; a field that a person pinned in the document of an older book stays there."""
+        """True if memories hold a field; a field that a person pinned in the document before it was bound stays there."""
         if self.bound is None or field not in self.bound.keys:
             return False
         return self.view.whole or self.stored is None or field not in self.stored.pinned

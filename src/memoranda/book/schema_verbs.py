@@ -15,16 +15,30 @@ from memoranda.model.memories import HELD
 from memoranda.model.profiles import Schema
 from memoranda.model.query import Page
 from memoranda.model.records import Owner
+from memoranda.operations import Part, Role, W, offer
+
+_HOLDS_NO_USER = "schemas are the program's own; they hold nothing of a user"
 
 
 @spelled_out
-class Schemas(Named[Schema]):
+class Schemas(Named[Schema], Part[W]):
     """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is refused."""
 
     def __init__(self, services: Services, listed: Callable[..., Awaitable[Page]]) -> None:
         super().__init__(services, Schema)
         self._listed = listed
 
+    @offer(Role.VIEWER, "GET /v1/schemas/{name}", safe=_HOLDS_NO_USER)
+    async def get(self, name: str) -> Schema | None:
+        """Return the record of that name, or None."""
+        return await self._get(name)
+
+    @offer(Role.VIEWER, "GET /v1/schemas", safe=_HOLDS_NO_USER)
+    async def list(self, limit: int = 1000) -> list[Schema]:
+        """Return all records, in the order in which they were created."""
+        return await self._list(limit)
+
+    @offer(Role.ADMIN, "PUT /v1/schemas/{name}")
     async def put(
         self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[SchemaFields]
     ) -> Receipt:
@@ -37,6 +51,7 @@ class Schemas(Named[Schema]):
         self._services.bound.changed()
         return receipt
 
+    @offer(Role.VIEWER, "GET /schemas/{name}/records")
     async def records(
         self,
         owner: str | Owner,

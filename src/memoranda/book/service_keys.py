@@ -13,7 +13,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, names_a_record
-from memoranda.book.verb_fields import KeyFields, StoredKeyFields, spelled_out
+from memoranda.book.verb_fields import KeyFields, spelled_out
 from memoranda.book.verbs.documents import Named
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.first_use import dataclass
@@ -23,6 +23,7 @@ from memoranda.model.profiles import Key
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, those_of
 from memoranda.model.values import new_id, refused
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Engine
 
 #: Every secret begins so: people and scanners of secrets know it by that.
@@ -61,9 +62,20 @@ async def every_key(engine: Engine, tenant: Owner) -> list[Key]:
 
 
 @spelled_out
-class Keys(Named[Key]):
+class Keys(Named[Key], Part[W]):
     """Keys that open a service; the book stores only their digests."""
 
+    @offer(Role.ADMIN, "GET /v1/keys/{name}")
+    async def get(self, name: str) -> Key | None:
+        """Return the record of that name, or None."""
+        return await self._get(name)
+
+    @offer(Role.ADMIN, "GET /v1/keys", command="keys list")
+    async def list(self, limit: int = 1000) -> list[Key]:
+        """Return all records, in the order in which they were created."""
+        return await self._list(limit)
+
+    @offer(Role.ADMIN, "POST /v1/keys", command="keys create")
     async def create(
         self,
         name: str,
@@ -106,8 +118,9 @@ class Keys(Named[Key]):
         receipt = await self._store([PutNamed(key)], ["create", "key", name, fields], operation, Expect())
         return NewKey(key.changed(recorded_at=receipt.at), secret, receipt)
 
+    @offer(Role.ADMIN, "POST /v1/keys/{name}/rotate", command="keys rotate")
     async def rotate(
-        self,
+        self: Keys,
         name: str,
         *,
         grace_seconds: float = 0.0,
@@ -141,6 +154,7 @@ class Keys(Named[Key]):
         receipt = await self._store(changes, request, operation, expect)
         return NewKey(key.changed(recorded_at=receipt.at), secret, receipt)
 
+    @offer(Role.ADMIN, "POST /v1/keys/{id}/revoke", final=True, command="keys revoke")
     async def revoke(self, id: UUID | str, *, operation: str | None = None) -> Receipt:
         """Revoke a key, by its id, or all of a name: it opens the service no more."""
         if not names_a_record(id):
@@ -156,23 +170,16 @@ class Keys(Named[Key]):
         changes = ending or [RevokeKey(named[-1].id)]
         return await self._services.write(self._tenant, WHOLE, changes, ["revoke", str(id)], operation)
 
+    @offer(Role.ADMIN, "GET /v1/key-uses", command="keys list")
     async def uses(self) -> dict[UUID, datetime]:
         """Return when each key was last used, by its id; a service stores that once in a minute."""
         keys = await every_key(self._services.engine, self._tenant)
         return await self._services.engine.key_uses([key.id for key in keys])
 
-    async def put(
-        self, name: str, *, operation: str | None = None, **fields: Unpack[StoredKeyFields]
-    ) -> Receipt:
+    @offer(Role.ADMIN, "PUT /v1/keys/{name}")
+    async def put(self, name: str, *, operation: str | None = None, **fields: Unpack[KeyFields]) -> Receipt:
         """Store a key whose digest the caller made; a name that is in use is refused."""
         return await self._put(name, dict(fields), operation)
-
-    async def issue(
-        self, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
-    ) -> Receipt:
-        """Store the digest of a secret that the caller made."""
-        as_text(secret, "secret")
-        return await self.put(name, digest=digest_of(secret), operation=operation, **fields)
 
     def _drawn(self, name: str, fields: dict[str, Any]) -> tuple[Key, str]:
         """Return a key with these fields and a new secret."""

@@ -152,7 +152,11 @@ class SchemaFields(TypedDict, total=False):
 
 
 class KeyFields(TypedDict, total=False):
-    """The fields of a key beside its name and secret."""
+    """The fields of a key beside its name."""
+
+    #: The secret's SHA-256, in 64 hexadecimal digits: the book never sees the secret.
+    digest: str
+    revoked_at: datetime | None
 
     roles: Sequence[str]
     #: The one owner that it opens; without it, every owner of the tenant.
@@ -168,14 +172,6 @@ class KeyFields(TypedDict, total=False):
     #: True if it reads the service's metrics and health.
     metrics: bool
     expires_at: datetime | None
-
-
-class StoredKeyFields(KeyFields, total=False):
-    """The fields of a key whose digest the caller made."""
-
-    #: The secret's SHA-256, in 64 hexadecimal digits.
-    digest: str
-    revoked_at: datetime | None
 
 
 C = TypeVar("C")

@@ -61,6 +61,7 @@ COMMANDS = {
     "keys": Entry("service_commands.keys", "Create, list, rotate and revoke the keys of a service."),
     "mcp": Entry("service_commands.mcp", "Serve the memory to a coding agent over MCP."),
     "audit": Entry("service_commands.audit", "List who read what kind of thing about whom."),
+    "call": Entry("call", "Call any operation of the book; those without a command, too."),
     "usage": Entry("usage", "Show what language models used and cost."),
     "jobs": Entry("work", "List, run, retry or drop background jobs."),
     "weights": Entry("setup", "Show or install the local embedding model."),

@@ -1,24 +1,25 @@
-"""The book of a service: each verb of ``Book`` is one request, made from the table of verbs."""
+"""The book of a service: each verb of ``Book`` is one request, made from its declaration."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Iterable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from memoranda.access.verb_table import BY_NAME, LEFT_OUT, VERBS, Verb
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.admin.transfer import ImportReport
+from memoranda.book.all_operations import NOT_OFFERED, OPERATIONS, PARTS
 from memoranda.client.request_arguments import arguments_of, request_of
 from memoranda.client.transport import Asked, Transport, place_of
 from memoranda.errors import InvalidInput, VersionMismatch
 from memoranda.model.records import Limits, Owner, View
 from memoranda.model.values import utc_now
+from memoranda.operations import Operation
 from memoranda.secrets.modes import SecretsMode
 from memoranda.wire.results import ThreadAddress, from_json
-from memoranda.wire.verb_functions import PARTS, function_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,7 +35,7 @@ class Link:
         self.transport = transport
         self.tenant = tenant
 
-    async def call(self, verb: Verb, given: dict[str, Any]) -> Any:
+    async def call(self, verb: Operation, given: dict[str, Any]) -> Any:
         """Ask the service for a verb, and return its result."""
         answer = await self.transport.ask(request_of(verb, given, self.tenant))
         try:
@@ -48,34 +49,31 @@ class Link:
         return found
 
 
-def _remote(verb: Verb) -> Callable[..., Any]:
+def _remote(verb: Operation) -> Callable[..., Any]:
     """Return the method that asks a service for a verb, with the signature and the documentation of the book's."""
 
-    @functools.wraps(function_of(verb.name))
+    @functools.wraps(verb.function)
     async def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         return await self._link.call(verb, arguments_of(verb, args, kwargs))
 
     return call
 
 
-def _refused(name: str, reason: str) -> Callable[..., Any]:
+def _refused(name: str, function: Callable[..., Any], reason: str) -> Callable[..., Any]:
     """Return the method that says where to do what no service does for its callers."""
 
-    @functools.wraps(function_of(name))
+    @functools.wraps(function)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         raise InvalidInput(f"{name}: not over HTTP: {reason}", field=name)
 
-    if name in _AWAITED:
+    if inspect.iscoroutinefunction(function):
 
-        @functools.wraps(function_of(name))
+        @functools.wraps(function)
         async def awaited(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             raise InvalidInput(f"{name}: not over HTTP: {reason}", field=name)
 
         return awaited
     return call
-
-
-_AWAITED = frozenset(LEFT_OUT) - {"start_worker"}
 
 
 class RemoteThread(ThreadHandle):
@@ -98,10 +96,10 @@ class RemoteThread(ThreadHandle):
         return f"<RemoteThread {self.id} of {self.owner}>"
 
 
-def _of_thread(verb: Verb) -> Callable[..., Any]:
+def _of_thread(verb: Operation) -> Callable[..., Any]:
     """Return the method of a thread: like a book's, with the thread and its reader."""
 
-    @functools.wraps(function_of(verb.name))
+    @functools.wraps(verb.function)
     async def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         given = arguments_of(verb, args, kwargs)
         if verb.name == "thread.append":
@@ -143,20 +141,25 @@ _CALLED_PARTS = frozenset({"episodes"})
 def _methods_of(part: str) -> dict[str, Any]:
     prefix = f"{part}." if part else ""
     make = _of_thread if part == "thread" else _remote
-    names = [verb for verb in VERBS if verb.name.startswith(prefix) and "." not in verb.name[len(prefix) :]]
+    names = [
+        verb
+        for verb in OPERATIONS.values()
+        if verb.name.startswith(prefix) and "." not in verb.name[len(prefix) :]
+    ]
     methods = {verb.name[len(prefix) :]: make(verb) for verb in names if verb.name not in _CALLED_PARTS}
-    for name, reason in LEFT_OUT.items():
-        if name.startswith(prefix) and "." not in name[len(prefix) :]:
-            methods[name[len(prefix) :]] = _refused(name, reason)
+    for name, reason in NOT_OFFERED.items():
+        own = name.removeprefix(prefix)
+        if name.startswith(prefix) and "." not in own:
+            methods[own] = _refused(name, getattr(PARTS[part] if part else Book, own), reason)
     if part == "worker":
-        methods["drain"] = _remote(BY_NAME["drain"])
+        methods["drain"] = _remote(OPERATIONS["drain"])
     return methods
 
 
 def _part_class(name: str) -> type:
     methods = _methods_of(name)
-    if name in BY_NAME:
-        methods["__call__"] = _remote(BY_NAME[name])
+    if name in OPERATIONS:
+        methods["__call__"] = _remote(OPERATIONS[name])
 
     def made(self: Any, link: Link) -> None:
         self._link = link
@@ -219,7 +222,9 @@ class RemoteBook(Book):
     ) -> AsyncIterator[str]:
         """Yield the lines of an export; a broken connection raises StorageError."""
         given = {"owner": owner, "masked": masked, "everything": everything}
-        asked = request_of(BY_NAME["export"], {name: one for name, one in given.items() if one}, self.tenant)
+        asked = request_of(
+            OPERATIONS["export"], {name: one for name, one in given.items() if one}, self.tenant
+        )
         async for line in self._link.transport.lines(asked):
             yield line
 
@@ -231,7 +236,7 @@ class RemoteBook(Book):
             raise InvalidInput(
                 "progress: it is told to the program that has the book; leave it out", field="progress"
             )
-        verb = BY_NAME["import_"]
+        verb = OPERATIONS["import_"]
         asked = Asked(verb.method, verb.path)
         report: ImportReport = from_json(
             verb.name, await self._link.transport.send_lines(asked, _encoded(lines))

@@ -14,8 +14,8 @@ from uuid import UUID, uuid4
 
 from pydantic import BaseModel
 
-from memoranda.access.verb_table import Verb
 from memoranda.book import ThreadHandle
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.book.forgetting.hidden_facts import Hidden
 from memoranda.book.input import as_names, owner_named
 from memoranda.book.items.item_arguments import ItemPut
@@ -25,9 +25,9 @@ from memoranda.model.ledger import ErasureReceipt, Receipt
 from memoranda.model.memories import DaySpan
 from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.redactions import Traces
+from memoranda.operations import Operation
 from memoranda.wire.results import to_json
 from memoranda.wire.routes import path_of
-from memoranda.wire.verb_functions import function_of
 from memoranda.wire.verb_shapes import shape_of, wire_name
 
 _DEPTH: Final = 64
@@ -36,7 +36,7 @@ _DEPTH: Final = 64
 @cache
 def signature_of(name: str) -> inspect.Signature:
     """Return the signature of a verb; fields it does not know are taken, too, for the service to name them."""
-    function = function_of(name)
+    function = OPERATIONS[name].function
     found = inspect.signature(function)
     code = inspect.unwrap(function).__code__
     if code.co_flags & inspect.CO_VARKEYWORDS:
@@ -45,9 +45,9 @@ def signature_of(name: str) -> inspect.Signature:
     return found
 
 
-def arguments_of(verb: Verb, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def arguments_of(verb: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name; a wrong call raises TypeError, as the verb itself does."""
-    function = function_of(verb.name)
+    function = verb.function
     try:
         bound = signature_of(verb.name).bind(None, *args, **kwargs)
     except TypeError as exc:
@@ -65,7 +65,7 @@ def arguments_of(verb: Verb, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     }
 
 
-def request_of(verb: Verb, given: dict[str, Any], tenant: str) -> Asked:
+def request_of(verb: Operation, given: dict[str, Any], tenant: str) -> Asked:
     """Return the request for a verb with these arguments."""
     shape = shape_of(verb.name)
     for name, reason in shape.local.items():
@@ -109,7 +109,7 @@ def _operation(given: Any) -> str:
     return given
 
 
-def _path_value(verb: Verb, name: str, given: Mapping[str, Any]) -> Any:
+def _path_value(verb: Operation, name: str, given: Mapping[str, Any]) -> Any:
     if name in given:
         return given[name]
     return signature_of(verb.name).parameters[name].default

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from memoranda.formation.schemas.bound_fields import HasBoundFields, has_stored, with_bound_fields
+from memoranda.formation.schemas.bound_fields import (
+    NOTHING,
+    HasBoundFields,
+    counts,
+    has_stored,
+    value_of,
+    with_bound_fields,
+)
 from memoranda.model.drafts import WantedSchema
 from memoranda.model.memories import HELD, Memory, MemoryStatus
 from memoranda.model.messages import Thread
@@ -102,6 +109,18 @@ class BoundProfiles:
         )
         return tuple({document.schema_name: document for document in shared}.values())
 
+    async def silent(self, owner: Owner, now: datetime) -> int:
+        """Return how many of an owner's memories have the key of a bound field and no value that fits it."""
+        schemas = await self.schemas()
+        held = those_of(Memory, await self._records.scan(owner, WHOLE, keyed(schemas), None, _MOST))
+        return sum(
+            value_of(schema, name, memory) is NOTHING
+            for schema in schemas.values()
+            for name, key in schema.keys.items()
+            for memory in held
+            if memory.key == key and counts(memory, now)
+        )
+
     async def joined(
         self,
         owner: Owner,
@@ -117,7 +136,7 @@ class BoundProfiles:
         """Return documents with the values of their bound fields, from the records that ``keyed`` selects."""
         memories = those_of(Memory, held)
         if has_stored(documents, schemas):
-            # A book of an earlier version: a field that was stored ends with the memory from the same sources.
+            # Stored before its schema bound it: a field ends with the memory from the same sources.
             ended = Filter(types=_MEMORY, statuses=_ENDED, keys=keyed(schemas).keys, newest_first=True)
             memories += those_of(Memory, await self._records.scan(owner, view, ended, None, _MOST))
         return with_bound_fields(owner, documents, memories, schemas.values(), now, into=into, texts=texts)

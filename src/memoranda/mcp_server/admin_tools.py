@@ -1,163 +1,34 @@
-"""The tools of an administrator: EDDI's eight tools of user memory, two for a person's rights, and finish_forgetting."""
+"""The tool that only an administrator has: finish_forgetting."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from mcp_types import ToolAnnotations
 
-from memoranda.access import user_memory_entries as entries
-from memoranda.access.user_memory_entries import Caller
-from memoranda.errors import InvalidInput, NotFound
+from memoranda.errors import InvalidInput
 from memoranda.mcp_server.asker import Asking
 
-_WORD: Final = "CONFIRM"
-#: The most entries or records in one answer.
-_MOST: Final = 1000
+ADMIN_ANNOTATIONS: Final = {
+    "finish_forgetting": ToolAnnotations(
+        read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+    )
+}
 
 
 @dataclass(frozen=True)
 class AdminTools:
-    """The administrator's tools; the book checks the credential's rights at each call."""
+    """The administrator's own tool; the book checks the credential's rights at each call."""
 
     asking: Asking
 
-    @property
-    def _guard(self) -> Caller:
-        return self.asking().guard
-
-    async def list_user_memories(self, userId: str, limit: int = 50) -> dict[str, Any]:  # noqa: N803
-        """List a user's memories; the newest is the first."""
-        found = await entries.list_entries(self._guard, userId)
-        return _memories(found[: _limit(limit)], userId=userId)
-
-    async def get_visible_memories(
-        self,
-        userId: str,  # noqa: N803
-        agentId: str,  # noqa: N803
-        groupIds: str = "",  # noqa: N803
-        order: str = "most_recent",
-        limit: int = 50,
-    ) -> dict[str, Any]:
-        """List the memories of a user that an agent sees; groupIds are separated by commas."""
-        groups = [one.strip() for one in groupIds.split(",") if one.strip()]
-        found = await entries.visible_entries(self._guard, userId, agentId, groups, order, _limit(limit))
-        return _memories(found, userId=userId, agentId=agentId)
-
-    async def search_user_memories(self, userId: str, query: str) -> dict[str, Any]:  # noqa: N803
-        """Find memories of a user with a text in their key or value."""
-        found = await entries.search_entries(self._guard, userId, query)
-        return _memories(found[:_MOST], userId=userId, query=query)
-
-    async def get_memory_by_key(self, userId: str, key: str) -> dict[str, Any]:  # noqa: N803
-        """Get the memory of a user that has a key."""
-        found = await entries.entry_by_key(self._guard, userId, key)
-        if found is None:
-            raise NotFound(f"No memory with key '{key}' found for user: {userId}")
-        return found
-
-    async def count_user_memories(self, userId: str) -> dict[str, Any]:  # noqa: N803
-        """Count the memories of a user."""
-        return {"userId": userId, "count": await entries.count_entries(self._guard, userId)}
-
-    async def upsert_user_memory(
-        self,
-        userId: str,  # noqa: N803
-        key: str,
-        value: str,
-        agentId: str,  # noqa: N803
-        category: str = "fact",
-        visibility: str = "self",
-        groupIds: str = "",  # noqa: N803
-    ) -> dict[str, Any]:
-        """Store a user's memory in place of an earlier one with the same key."""
-        groups = [one.strip() for one in groupIds.split(",") if one.strip()]
-        if visibility.strip().casefold() == "group" and not groups:
-            raise InvalidInput(
-                "groupIds: a group memory names its groups, separated by commas", field="groupIds"
-            )
-        given = {
-            "userId": userId,
-            "key": key,
-            "value": value,
-            "sourceAgentId": agentId,
-            "category": category,
-            "visibility": visibility.strip().casefold(),
-            "groupIds": groups,
-        }
-        id = await entries.upsert_entry(self._guard, given)
-        return {"id": id, "key": key.strip(), "status": "upserted"}
-
-    async def delete_user_memory(self, entryId: str) -> dict[str, Any]:  # noqa: N803
-        """Erase one memory, if it is there."""
-        await entries.delete_entry(self._guard, entryId)
-        return {"entryId": entryId, "status": "deleted"}
-
-    async def delete_all_user_memories(self, userId: str, confirmation: str = "") -> dict[str, Any]:  # noqa: N803
-        """Erase all memories of a user; conversations stay. Pass confirmation='CONFIRM'."""
-        _confirm(confirmation)
-        count = await entries.delete_entries(self._guard, userId)
-        return {"userId": userId, "entriesDeleted": count, "status": "deleted"}
-
-    async def delete_user_data(self, userId: str, confirmation: str = "") -> dict[str, Any]:  # noqa: N803
-        """Erase everything of a user: memories, conversations, profile, items. Pass confirmation='CONFIRM'."""
-        _confirm(confirmation)
-        count = await entries.count_entries(self._guard, userId)
-        receipt = await self._guard.call("forget", owner=userId, everything=True, as_owner=True)
-        return {
-            "userId": userId,
-            "memoriesDeleted": count,
-            "recordsDeleted": len(receipt.ids),
-            "completedAt": datetime.now(UTC).isoformat(),
-        }
-
-    async def export_user_data(self, userId: str, cursor: str = "") -> dict[str, Any]:  # noqa: N803
-        """Export a user's records, up to 1000 in an answer; the cursor continues."""
-        page = await self._guard.call("list", owner=userId, as_owner=True, cursor=cursor or None, limit=_MOST)
-        records = [{"type": one.type.value, **one.model_dump(mode="json")} for one in page.records]
-        return {"userId": userId, "records": records, "cursor": page.cursor}
-
     async def finish_forgetting(self, userId: str, position: int, confirmation: str = "") -> dict[str, Any]:  # noqa: N803
         """Erase for good what forget took out, by the position in its answer. Pass confirmation='CONFIRM'."""
-        _confirm(confirmation)
-        receipt = await self._guard.call("finish_forgetting", owner=userId, receipt=position, as_owner=True)
+        if confirmation != "CONFIRM":
+            raise InvalidInput(
+                "You must pass confirmation='CONFIRM': this cannot be undone", field="confirmation"
+            )
+        guard = self.asking().guard
+        receipt = await guard.call("finish_forgetting", owner=userId, receipt=position, as_owner=True)
         return {"userId": userId, "recordsDeleted": len(receipt.ids), "status": "erased"}
-
-
-_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_ERASES = ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-)
-#: Each tool's annotations, in the order of the list.
-ADMIN_ANNOTATIONS: Final = {
-    "list_user_memories": _READS,
-    "get_visible_memories": _READS,
-    "search_user_memories": _READS,
-    "get_memory_by_key": _READS,
-    "count_user_memories": _READS,
-    "upsert_user_memory": ToolAnnotations(
-        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-    ),
-    "delete_user_memory": _ERASES,
-    "delete_all_user_memories": _ERASES,
-    "delete_user_data": _ERASES,
-    "export_user_data": _READS,
-    "finish_forgetting": _ERASES,
-}
-
-
-def _memories(found: list[dict[str, Any]], **named: str) -> dict[str, Any]:
-    return {**named, "count": len(found), "memories": found}
-
-
-def _limit(limit: int) -> int:
-    return limit if 0 < limit <= _MOST else _MOST
-
-
-def _confirm(word: str) -> None:
-    if word != _WORD:
-        raise InvalidInput(
-            f"You must pass confirmation='{_WORD}': this cannot be undone", field="confirmation"
-        )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from memoranda.access.user_memory_entries import Caller
+from memoranda.access.principal import Caller
 from memoranda.model.records import Audience
 
 

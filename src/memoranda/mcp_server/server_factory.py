@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Any, Final, ParamSpec, TypeVar
@@ -15,6 +15,7 @@ from mcp.server.mcpserver.tools.base import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
+from memoranda.compatible.user_memory_tools import USER_MEMORY_ANNOTATIONS, UserMemoryTools
 from memoranda.errors import MemorandaError
 from memoranda.mcp_server.admin_tools import ADMIN_ANNOTATIONS, AdminTools
 from memoranda.mcp_server.agent_tools import ANNOTATIONS, AgentTools
@@ -44,10 +45,11 @@ def make_server(
 ) -> MCPServer:
     """Return a server for one asker, or for the asker of each request; with ``admin`` it has the administrator's tools."""
     asking: Asking = (lambda: asker) if isinstance(asker, Asker) else asker
-    agent, owner = AgentTools(asking), AdminTools(asking)
-    tools = [_tool(getattr(agent, each), each, noted) for each, noted in ANNOTATIONS.items()]
+    sets: list[tuple[object, Mapping[str, ToolAnnotations]]] = [(AgentTools(asking), ANNOTATIONS)]
     if admin:
-        tools += [_tool(getattr(owner, each), each, noted) for each, noted in ADMIN_ANNOTATIONS.items()]
+        sets.append((UserMemoryTools(lambda: asking().guard), USER_MEMORY_ANNOTATIONS))
+        sets.append((AdminTools(asking), ADMIN_ANNOTATIONS))
+    tools = [_tool(getattr(of, each), each, noted) for of, notes in sets for each, noted in notes.items()]
     server = MCPServer(
         name,
         instructions=INSTRUCTIONS,

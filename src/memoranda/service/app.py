@@ -17,9 +17,9 @@ from memoranda.access.guard import Audit
 from memoranda.access.principal import Principal, local_admin
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.book import Book
+from memoranda.compatible.mounted_routes import compatible_routes
 from memoranda.errors import MemorandaError, NotAllowed
 from memoranda.service.answers import Refused, error_answer, mistake
-from memoranda.service.compatible import compatible_routes
 from memoranda.service.gate import LOOPBACK, App, Authenticate, Gate, Receive, Scope, Send
 from memoranda.service.health import can_serve, gauges, state_of
 from memoranda.service.metrics import Metrics

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the service, written from the table of verbs, their arguments and their results."""
+"""The OpenAPI document of the service, written from the declared operations, their arguments and their results."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
-from memoranda.access.verb_table import VERBS, Verb
-from memoranda.service.v1_requests import BATCHES, TURN_CONTEXT, takes_version
+from memoranda.book.all_operations import OPERATIONS
+from memoranda.operations import Operation
+from memoranda.service.v1_requests import TURN_CONTEXT, takes_version
 from memoranda.wire.problems import PROBLEM, TITLES
 from memoranda.wire.results import schemas
-from memoranda.wire.verb_functions import function_of
 from memoranda.wire.verb_shapes import Shape, shape_of, wire_name
 
 _REF = "#/components/schemas/{model}"
@@ -28,43 +28,12 @@ _OUTCOMES = {
     "properties": {"outcomes": {"type": "array", "items": {"type": "object"}}},
     "required": ["outcomes"],
 }
-#: Operation ids that are not made of the verb's own words.
-_NAMES = {
-    "thread": "open_thread",
-    "get": "get_record",
-    "list": "list_records",
-    "count": "count_records",
-    "list_admin": "list_records_of_all_owners",
-    "episodes": "find_episodes",
-    "operation": "get_operation",
-    "readers": "list_readers",
-    "owners": "list_owners",
-    "ledger": "read_ledger",
-    "history": "read_history",
-    "about": "tell_about",
-    "facts": "read_facts",
-    "usage": "read_usage",
-    "context": "make_context",
-    "who_forms": "tell_who_forms",
-    "import_": "import_lines",
-    "export": "export_lines",
-    "hide": "hide_facts",
-}
-_EXAMPLES: dict[str, dict[str, Any]] = {
-    "remember": {"content": "I like green tea", "kind": "preference"},
-    "recall": {"question": "What do I like to drink?", "limit": 5},
-    "context": {"query": "What do I like to drink?", "budget": 500},
-    "thread": {"name": "chat-17", "agent": "chef"},
-    "thread.append": {"messages": [{"role": "user", "content": "I moved to Lisbon"}], "agent": "chef"},
-    "forget": {"about": "where I live", "dry_run": True},
-    "items.put": {"namespace": ["notes"], "value": {"text": "buy tea"}},
-}
 
 
 @cache
 def _own() -> dict[str, Any]:
-    """Return the part of the document that the table of verbs makes."""
-    shapes = [shape_of(verb.name) for verb in VERBS]
+    """Return the part of the document that the declared operations make."""
+    shapes = [shape_of(verb.name) for verb in OPERATIONS.values()]
     bodies = [(shape.model, "validation") for shape in shapes]
     _, defined = models_json_schema(bodies, ref_template=_REF)  # type: ignore[arg-type]
     components, results = schemas()
@@ -101,7 +70,6 @@ def _operation(
     shape: Shape, model: dict[str, Any], definitions: dict[str, Any], result: dict[str, Any]
 ) -> dict[str, Any]:
     verb = shape.verb
-    about = (function_of(verb.name).__doc__ or "").strip().splitlines()
     fields: dict[str, Any] = model.get("properties", {})
     in_path = [
         _parameter(wire_name(name), "path", {"type": "string", "minLength": 1}) for name in verb.in_path
@@ -110,7 +78,7 @@ def _operation(
     required = [name for name in model.get("required", ()) if name in rest]
     made: dict[str, Any] = {
         "operationId": operation_id(verb),
-        "summary": about[0].rstrip(".") if about else verb.name,
+        "summary": verb.summary.rstrip("."),
         "tags": [verb.name.partition(".")[0] if "." in verb.name else "book"],
         "parameters": [*in_path, *_beside(shape)],
         "responses": _responses(verb, result),
@@ -128,17 +96,16 @@ def _operation(
         if not required:
             del definitions[name]["required"]
         body: dict[str, Any] = {"schema": {"$ref": _REF.format(model=name)}}
-        if verb.name in _EXAMPLES:
-            body["example"] = _EXAMPLES[verb.name]
+        if verb.example is not None:
+            body["example"] = verb.example
         made["requestBody"] = {"content": {"application/json": body}, "required": bool(required)}
     return made
 
 
-def operation_id(verb: Verb) -> str:
+def operation_id(verb: Operation) -> str:
     """Return the operation's name, which begins with a verb."""
     part, dot, name = verb.name.partition(".")
-    own = f"{name}_{part}" if dot else part
-    return _NAMES.get(own, own)
+    return verb.title or (f"{name}_{part}" if dot else part)
 
 
 def _beside(shape: Shape) -> list[dict[str, Any]]:
@@ -146,7 +113,7 @@ def _beside(shape: Shape) -> list[dict[str, Any]]:
     if "owner" in shape.verb.in_path:
         kinds = {"type": "string", "enum": ["user", "agent", "group", "tenant"], "default": "user"}
         found.append(_parameter("owner_kind", "query", kinds))
-    if shape.verb.name in BATCHES:
+    if shape.verb.batch:
         found.append(_parameter("each", "query", {"type": "string", "enum": ["true", "false"]}))
     if shape.takes_operation and "operation" not in shape.verb.in_path:
         found.append(
@@ -173,11 +140,11 @@ def _query(name: str, field: dict[str, Any], required: bool) -> dict[str, Any]:
     return {**made, "schema": options[0] if len(options) == 1 else {"anyOf": options}}
 
 
-def _responses(verb: Verb, result: dict[str, Any]) -> dict[str, Any]:
+def _responses(verb: Operation, result: dict[str, Any]) -> dict[str, Any]:
     if verb.name == "export":
         content: dict[str, Any] = {"application/x-ndjson": {"schema": {"type": "string"}}}
     else:
-        outcomes = [_OUTCOMES] if verb.name in BATCHES else []
+        outcomes = [_OUTCOMES] if verb.batch else []
         if verb.method == "GET":
             result = _without_null(result)
         content = {"application/json": {"schema": {"anyOf": [result, *outcomes]} if outcomes else result}}

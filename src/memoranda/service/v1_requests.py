@@ -13,10 +13,10 @@ from pydantic_core import from_json, to_json
 
 from memoranda.access.guard import Guard
 from memoranda.access.principal import local_admin
-from memoranda.access.verb_table import Verb
 from memoranda.book.input import as_id
 from memoranda.errors import InvalidInput, MemorandaError, NotAllowed, Stale
 from memoranda.model.records import Owner, OwnerKind, Record
+from memoranda.operations import Operation
 from memoranda.service.answers import Refused, problem_answer
 from memoranda.service.sealed_cursors import open_cursor, seal_cursor
 from memoranda.wire.problems import ABSENT, TITLES, problem_of
@@ -25,16 +25,10 @@ from memoranda.wire.results import to_json as result_to_json
 from memoranda.wire.routes import match
 from memoranda.wire.verb_shapes import Shape, shape_of
 
-#: Verbs that take many at once, and the argument that lists them: with ``each=true`` every one is its own operation.
-BATCHES = {
-    "remember_all": ("statements",),
-    "thread.append": ("role_or_messages",),
-    "items.write": ("puts", "deletes"),
-}
 #: Arguments that are what another verb returned: what was shown before it is done.
 _SHOWN = {"plan": ("find_traces", "forget"), "since": ("hide",)}
 #: Verbs that give somebody a secret. Until a book has a key, whoever reached the service could lock everybody else out.
-_MAKE_KEYS = frozenset({"keys.create", "keys.put", "keys.issue", "keys.rotate"})
+_MAKE_KEYS = frozenset({"keys.create", "keys.put", "keys.rotate"})
 #: Query parameters of requests whose arguments stand in the body.
 _BESIDE = frozenset({"owner_kind", "each"})
 #: A version in If-Match; a proxy that compresses answers marks tags as weak, and versions are exact all the same.
@@ -79,7 +73,7 @@ async def answer(request: Request) -> Response:
         return problem_answer({**problem_of(exc, request.state.request_id), **changed})
 
 
-async def _called(request: Request, guard: Guard, verb: Verb, given: dict[str, Any]) -> Response:
+async def _called(request: Request, guard: Guard, verb: Operation, given: dict[str, Any]) -> Response:
     if verb.name in _MAKE_KEYS and guard.principal == local_admin(guard.book.tenant):
         raise NotAllowed(
             f"{verb.name}: a request without a credential makes no key; make the first one beside the book: "
@@ -111,7 +105,7 @@ def json_answer(body: Any, headers: Mapping[str, str] | None = None) -> Response
 # ── what was sent ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _given(request: Request, verb: Verb, in_path: dict[str, str], *, turn: bool) -> dict[str, Any]:
+async def _given(request: Request, verb: Operation, in_path: dict[str, str], *, turn: bool) -> dict[str, Any]:
     shape = shape_of(verb.name)
     query = request.query_params.multi_items()
     kind = request.query_params.get("owner_kind")
@@ -253,12 +247,12 @@ async def _turn(guard: Guard, given: dict[str, Any]) -> Response:
     return json_answer({"receipt": result_to_json(receipt), "context": result_to_json(made)})
 
 
-async def _each(request: Request, guard: Guard, verb: Verb, given: dict[str, Any]) -> Response:
+async def _each(request: Request, guard: Guard, verb: Operation, given: dict[str, Any]) -> Response:
     """Do every item of a batch as its own operation, and return the outcome of each."""
-    if verb.name not in BATCHES:
+    if not verb.batch:
         raise InvalidInput(f"each: {verb.name} takes no batch; leave it out", field="each")
     key = given.pop("operation", None)
-    items = [(word, item) for word in BATCHES[verb.name] for item in given.pop(word, ()) or ()]
+    items = [(word, item) for word in verb.batch for item in given.pop(word, ()) or ()]
     if isinstance(next(iter(items), ("", ""))[1], str):
         raise InvalidInput("each: give a list of messages", field="each")
     outcomes = []

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from memoranda.errors import StorageError
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -92,23 +92,29 @@ def _closed() -> StorageError:
 
 
 class SyncPart:
-    """Base class for synchronous wrappers, such as a thread's: each runs its verbs on the book's event loop."""
+    """The blocking side of a part of a book: each declared operation runs the same operation of the part on its event loop."""
+
+    _behind: Any
+    _loop: Loop
+    _wait: Callable[[Coroutine[Any, Any, Any]], Any]
 
     def __init__(self, behind: Any, loop: Loop) -> None:
-        self._behind = behind
-        self._loop = loop
-        self._run = loop.run
+        # A thread's handle refuses what is set.
+        vars(self).update(_behind=behind, _loop=loop, _wait=loop.run)
+
+    def __init_subclass__(cls) -> None:
+        for name in {name for kind in cls.__mro__ for name in vars(kind)} - vars(cls).keys():
+            function = getattr(cls, name)
+            if inspect.iscoroutinefunction(function) and hasattr(function, "declared"):
+                setattr(cls, name, _blocking(name, function))
 
 
-def blocking(
-    verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]],
-) -> Callable[Concatenate[Any, P], T]:
-    """Return a verb as a call that blocks, for a class whose ``_behind`` has it: same parameters, same documentation."""
+def _blocking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation as a call that blocks: same parameters, same documentation."""
 
-    @functools.wraps(verb)
-    def call(self: SyncPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        # By its name: the book of a service has verbs of its own.
-        own: Callable[P, Coroutine[Any, Any, T]] = getattr(self._behind, verb.__name__)
-        return self._run(own(*args, **kwargs))
+    @functools.wraps(function)
+    def call(self: SyncPart, /, *args: Any, **kwargs: Any) -> Any:
+        # By its name: the book of a service has operations of its own.
+        return self._wait(getattr(self._behind, name)(*args, **kwargs))
 
     return call

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack
 from uuid import UUID
 
 from memoranda.assembly import cancel_copy, copy
 from memoranda.assembly import open as open_book
-from memoranda.book import Book, ThreadHandle
+from memoranda.book import Book
+from memoranda.book.book import BookOperations
 from memoranda.book.input import Who
 from memoranda.book.verb_fields import spelled_out
 from memoranda.model.records import Audience, Owner
-from memoranda.recall.context.result import Context
+from memoranda.operations import Blocking
 from memoranda.secrets.modes import SecretsMode
-from memoranda.sync.background_loop import Loop, SyncPart, blocking
+from memoranda.sync.background_loop import Loop, SyncPart
 from memoranda.sync.sync_parts import (
     SyncAdmin,
     SyncAgents,
@@ -32,7 +33,6 @@ from memoranda.sync.sync_parts import (
     SyncThread,
     SyncWorker,
 )
-from memoranda.text.token_count import Count
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,7 +42,7 @@ _LINES = 256
 
 
 @spelled_out
-class SyncBook(SyncPart):
+class SyncBook(SyncPart, BookOperations[Blocking]):
     """A book for programs without an event loop; ``Book`` documents its verbs."""
 
     def __init__(self, book: Book, loop: Loop) -> None:
@@ -100,13 +100,14 @@ class SyncBook(SyncPart):
                 return
             self._is_closed = True
             try:
-                self._run(self.book.close())
+                self._wait(self.book.close())
             finally:
                 self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the book's event loop and return its result."""
-        return self._run(work)
+        done: T = self._wait(work)
+        return done
 
     def start_worker(self) -> None:
         """Start a worker on the background event loop; it does jobs until the book is closed."""
@@ -114,7 +115,7 @@ class SyncBook(SyncPart):
         async def started() -> None:
             self.book.start_worker()
 
-        self._run(started())
+        self._wait(started())
 
     def thread(
         self,
@@ -143,87 +144,7 @@ class SyncBook(SyncPart):
             operation=operation,
             **who,
         )
-        return SyncThread(self._run(made), self._loop)
-
-    remember = blocking(Book.remember)
-    remember_all = blocking(Book.remember_all)
-    update = blocking(Book.update)
-    supersede = blocking(Book.supersede)
-    confirm = blocking(Book.confirm)
-    amend = blocking(Book.amend)
-    share = blocking(Book.share)
-    retract = blocking(Book.retract)
-    retract_source = blocking(Book.retract_source)
-    undo = blocking(Book.undo)
-    mark_used = blocking(Book.mark_used)
-    recall = blocking(Book.recall)
-    get = blocking(Book.get)
-    list = blocking(Book.list)
-    count = blocking(Book.count)
-    about = blocking(Book.about)
-    readers = blocking(Book.readers)
-    why = blocking(Book.why)
-    history = blocking(Book.history)
-    ledger = blocking(Book.ledger)
-    operation = blocking(Book.operation)
-    find_traces = blocking(Book.find_traces)
-    forget = blocking(Book.forget)
-    forget_all = blocking(Book.forget_all)
-    hide = blocking(Book.hide)
-    finish_forgetting = blocking(Book.finish_forgetting)
-    redact = blocking(Book.redact)
-    restrict = blocking(Book.restrict)
-    unrestrict = blocking(Book.unrestrict)
-    restriction = blocking(Book.restriction)
-    import_ = blocking(Book.import_)
-    backup = blocking(Book.backup)
-    verify = blocking(Book.verify)
-    rebuild = blocking(Book.rebuild)
-    usage = blocking(Book.usage)
-    owners = blocking(Book.owners)
-    facts = blocking(Book.facts)
-    scrub = blocking(Book.scrub)
-    embed = blocking(Book.embed)
-    reembed = blocking(Book.reembed)
-    form = blocking(Book.form)
-    who_forms = blocking(Book.who_forms)
-    form_with = blocking(Book.form_with)
-    drain = blocking(Book.drain)
-
-    def context(
-        self,
-        owner: str | Owner,
-        query: str | None = None,
-        *,
-        thread: UUID | str | ThreadHandle | SyncThread | None = None,
-        conversation: bool = True,
-        budget: int | None = None,
-        limit: int | None = None,
-        count: Count | None = None,
-        types: Iterable[str] | str | None = None,
-        kinds: Iterable[str] | str | None = None,
-        time_zone: str | tzinfo | None = None,
-        mark_used: bool = True,
-        vector: Sequence[float] | None = None,
-        **who: Unpack[Who],
-    ) -> Context:
-        """Return the text that an agent should read before it answers; ``thread`` may be a SyncThread."""
-        made = self.book.context(
-            owner,
-            query,
-            thread=thread.handle if isinstance(thread, SyncThread) else thread,
-            conversation=conversation,
-            budget=budget,
-            limit=limit,
-            count=count,
-            types=types,
-            kinds=kinds,
-            time_zone=time_zone,
-            mark_used=mark_used,
-            vector=vector,
-            **who,
-        )
-        return self._run(made)
+        return SyncThread(self._wait(made), self._loop)
 
     def export(
         self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
@@ -237,7 +158,7 @@ class SyncBook(SyncPart):
 
     def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
         """Iterate over asynchronous lines, reading a batch at a time."""
-        while batch := self._run(_some(lines)):
+        while batch := self._wait(_some(lines)):
             yield from batch
 
 

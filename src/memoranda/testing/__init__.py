@@ -1,11 +1,7 @@
-"""The conformance tests for engines, with their helpers; they need pytest and pytest-asyncio."""
+"""Fakes for the tests of an application: an embedder, language models that follow a script, and a clock."""
 
-from pkgutil import iter_modules
+from memoranda.testing.clock import HandClock
+from memoranda.testing.embedder import StubEmbedder
+from memoranda.testing.scripted_models import ScriptedModels
 
-import pytest
-
-pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in iter_modules(__path__)))
-
-from memoranda.testing.store_suite import StoreSuite  # noqa: E402
-
-__all__ = ["StoreSuite"]
+__all__ = ["HandClock", "ScriptedModels", "StubEmbedder"]

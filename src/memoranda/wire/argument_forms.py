@@ -104,7 +104,7 @@ FORMS: dict[str, Any] = {
     "Traces | ErasureReceipt | None": Json | None,
     "UUID | str": str,
     "UUID | str | None": str | None,
-    "UUID | str | ThreadHandle | None": str | None,
+    "UUID | str | ThreadHandle[Any] | None": str | None,
     "WaitFor": Literal["stored", "embedded"],
     "What": str,
     "bool": StrictBool,

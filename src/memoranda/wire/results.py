@@ -11,27 +11,22 @@ from types import SimpleNamespace
 from typing import Any, Final, get_args, get_origin, get_type_hints
 from uuid import UUID
 
-from memoranda.access.verb_table import BY_NAME
 from memoranda.book import ThreadHandle
 from memoranda.book.admin.transfer import ImportReport
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.formation.schemas.definitions import DocumentReport
 from memoranda.model.beside.forming_results import LeftOutPart
 from memoranda.model.ledger import Ignored
-from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import BookFacts, Filter, Hit, Hits, MissingHit
 from memoranda.model.records import Owner, View
 from memoranda.model.redactions import Telling
 from memoranda.text.excerpts import find_excerpt
 from memoranda.wire.scalar_forms import COMPONENTS, Form, Json, Malformed
 from memoranda.wire.value_forms import CLASSES, FIELDS, TOLD, form_of, plain
-from memoranda.wire.verb_functions import function_of
 
-#: What annotations name that their modules import for type checkers alone, and the records behind ``N``.
+#: What annotations name that their modules import for type checkers alone.
 _NAMES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"DocumentReport": DocumentReport},
-    "agents": {"N": Agent},
-    "schemas": {"N": Schema},
-    "keys": {"N": Key},
 }
 
 
@@ -63,7 +58,7 @@ def from_json(verb: str, data: Any) -> Any:
 @cache
 def result_form(verb: str) -> Form:
     """Return the form of what a verb returns."""
-    function = unwrap(function_of(verb))
+    function = unwrap(OPERATIONS[verb].function)
     written = SimpleNamespace(__annotations__={"return": function.__annotations__["return"]})
     named = _NAMES.get(verb.partition(".")[0], {})
     of = get_type_hints(written, function.__globals__, named)["return"]
@@ -79,7 +74,7 @@ def schema_of(verb: str) -> Json:
     return moved
 
 
-def schemas(verbs: Iterable[str] = tuple(BY_NAME)) -> tuple[dict[str, Json], dict[str, Json]]:
+def schemas(verbs: Iterable[str] = tuple(OPERATIONS)) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the schemas of all classes that verbs return, by name, and the schema of each verb's result."""
     known: dict[str, Json] = {}
     results = {verb: result_form(verb).schema(known) for verb in verbs}

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote_to_bytes
 
-from memoranda.access.verb_table import VERBS, Verb
+from memoranda.book.all_operations import OPERATIONS
+from memoranda.operations import Operation
 
 
 @dataclass
@@ -15,21 +16,21 @@ class _Node:
 
     fixed: dict[str, _Node] = field(default_factory=dict)
     any: _Node | None = None
-    ends: dict[str, Verb] = field(default_factory=dict)
+    ends: dict[str, Operation] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """The verb that a request means, and the arguments in its path; no verb where only the method is wrong."""
 
-    verb: Verb | None
+    verb: Operation | None
     given: dict[str, str]
     methods: tuple[str, ...]
 
 
 def _tree() -> _Node:
     root = _Node()
-    for verb in VERBS:
+    for verb in OPERATIONS.values():
         node = root
         for part in verb.path.strip("/").split("/"):
             if part.startswith("{"):
@@ -63,7 +64,7 @@ def match(method: str, raw_path: bytes) -> Match | None:
 
 def _ends(
     node: _Node, parts: list[str], at: int, values: tuple[str, ...]
-) -> list[tuple[dict[str, Verb], tuple[str, ...]]]:
+) -> list[tuple[dict[str, Operation], tuple[str, ...]]]:
     """Return the ends that a path may mean, a fixed part before a value."""
     if at == len(parts):
         return [(node.ends, values)] if node.ends else []
@@ -74,7 +75,7 @@ def _ends(
     return found
 
 
-def path_of(verb: Verb, given: Mapping[str, object]) -> str:
+def path_of(verb: Operation, given: Mapping[str, object]) -> str:
     """Return the path of a verb with its arguments, percent-encoded."""
     parts = verb.path.split("/")
     return "/".join(_encoded(str(given[part[1:-1]])) if part.startswith("{") else part for part in parts)

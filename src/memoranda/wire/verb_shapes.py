@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import from_json
 
-from memoranda.access.verb_table import BY_NAME, VERBS, Verb
 from memoranda.book import Book
+from memoranda.book.all_operations import OPERATIONS
 from memoranda.errors import InvalidInput
+from memoranda.operations import Operation
 from memoranda.wire.argument_forms import FORMS, LOCAL, MADE
-from memoranda.wire.verb_functions import function_of
 
 _NUMBER = re.compile(r"-?[0-9]{1,20}")
 _FLAGS = {"true": True, "false": False}
@@ -30,7 +32,7 @@ _READER = ("agent", "groups", "as_owner")
 class Shape:
     """The arguments of one verb: those in its path, and a model of the others."""
 
-    verb: Verb
+    verb: Operation
     model: type[BaseModel]
     #: The annotation of each argument, as the verb has it.
     annotations: Mapping[str, str]
@@ -38,6 +40,7 @@ class Shape:
     local: Mapping[str, str]
     #: True if the verb takes an operation id.
     takes_operation: bool
+    signature: inspect.Signature
 
     def read(self, given: Mapping[str, Any], in_path: Mapping[str, str]) -> dict[str, Any]:
         """Check what was sent, and return the arguments for the book; an error names each malformed field."""
@@ -45,7 +48,7 @@ class Shape:
         try:
             checked = self.model.model_validate({**given, **place})
         except ValidationError as exc:
-            raise _refused(exc) from exc
+            raise self._refused(exc) from exc
         values = {name: getattr(checked, name) for name in checked.model_fields_set}
         return {_name(word): self._made(_name(word), value) for word, value in values.items()}
 
@@ -62,6 +65,38 @@ class Shape:
             else:
                 given[name] = self._from_text(name, text)
         return self.read(given, in_path)
+
+    def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """Check arguments that a person typed: lists repeat their name, objects and lists of objects are JSON."""
+        given: dict[str, Any] = {}
+        forms = {wire_name(word): field.annotation for word, field in self.model.model_fields.items()}
+        for name, text in pairs:
+            form, value = forms.get(name), self._from_text(name, text)
+            if form is Any or _holds(form, list) or _holds(form, dict):
+                with suppress(ValueError):
+                    value = from_json(text, allow_inf_nan=False)
+            if _holds(form, list) and not isinstance(value, list):
+                given.setdefault(name, []).append(value)
+            else:
+                given[name] = value
+        in_path = {name: str(given.pop(name)) for name in self.verb.in_path if name in given}
+        return self.read(given, in_path)
+
+    def _refused(self, exc: ValidationError) -> InvalidInput:
+        """Return one error that lists each malformed field."""
+        names = [wire_name(one) for one in self.model.model_fields]
+        found = []
+        for one in exc.errors(include_url=False, include_input=False, include_context=False):
+            field = ".".join(str(part) for part in one["loc"][:6]) or None
+            said = f"{field or 'body'}: {one['msg']}"
+            if one["type"] == "extra_forbidden" and len(one["loc"]) == 1:
+                near = get_close_matches(str(field), names, 1) or names
+                said = f"{field}: there is no such argument; {'did you mean' if len(near) == 1 else 'give'} {', '.join(near)}"
+            elif one["type"] == "missing":
+                said = f"{field}: it is missing"
+            found.append(InvalidInput(said, field=field))
+        found[0].errors = tuple(found[:100])
+        return found[0]
 
     def _from_text(self, name: str, text: str) -> Any:
         """Return an argument of a path or a query, where it is a number or a flag, as the body would have it."""
@@ -80,8 +115,8 @@ class Shape:
 @cache
 def shape_of(name: str) -> Shape:
     """Return the shape of the verb with this name."""
-    verb = BY_NAME[name]
-    parameters = list(inspect.signature(function_of(verb.name)).parameters.values())[1:]
+    verb = OPERATIONS[name]
+    parameters = list(inspect.signature(verb.function).parameters.values())[1:]
     if verb.of_thread:
         parameters = _with_thread(parameters)
     annotations = {one.name: str(one.annotation) for one in parameters}
@@ -95,7 +130,7 @@ def shape_of(name: str) -> Shape:
     title = "".join(part.title() for part in verb.name.replace(".", "_").split("_")) + "Arguments"
     model = create_model(title, __config__=_CONFIG, **fields)
     local = {name: LOCAL[of] for name, of in annotations.items() if of in LOCAL}
-    return Shape(verb, model, annotations, local, "operation" in annotations)
+    return Shape(verb, model, annotations, local, "operation" in annotations, inspect.Signature(parameters))
 
 
 def _safe(name: str) -> str:
@@ -145,25 +180,14 @@ def _object(name: str, text: str) -> Any:
         raise InvalidInput(f"{name}: give an object as JSON", field=name) from None
 
 
-def _refused(exc: ValidationError) -> InvalidInput:
-    """Return one error that lists each malformed field."""
-    found = []
-    for one in exc.errors(include_url=False, include_input=False, include_context=False):
-        field = ".".join(str(part) for part in one["loc"][:6]) or None
-        found.append(InvalidInput(f"{field or 'body'}: {one['msg']}", field=field))
-    first = InvalidInput(str(found[0]), field=found[0].field)
-    first.errors = tuple(found[:100])
-    return first
-
-
 def uncovered() -> list[str]:
     """Return the annotations of verbs' parameters that have no form on the wire; a test asks that there is none."""
     known = FORMS.keys() | LOCAL.keys()
     return sorted(
         {
             f"{verb.name}.{one.name}: {one.annotation}"
-            for verb in VERBS
-            for one in list(inspect.signature(function_of(verb.name)).parameters.values())[1:]
+            for verb in OPERATIONS.values()
+            for one in list(inspect.signature(verb.function).parameters.values())[1:]
             if str(one.annotation) not in known
         }
     )

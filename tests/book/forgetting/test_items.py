@@ -17,7 +17,7 @@ from memoranda.book.forgetting.look import NOT_OWN
 from memoranda.model.data.items import Item
 from memoranda.model.redactions import ITS_NAME, SENTENCE
 from memoranda.model.values import utc_now
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 NOTES = ("notes", "work")
 TOLD = "Two nights. I live in Lisbon. Take the train."

@@ -12,7 +12,7 @@ from memoranda.cli.commands.forget_commands import plan_lines
 from memoranda.errors import ModelFailed
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.redactions import BY_MODEL, Traces
-from tests.fakes.scripted_models import ScriptedModels
+from memoranda.testing.scripted_models import ScriptedModels
 
 TOLD = (
     "My flat is in Alfama. Tea is fine.",

@@ -15,7 +15,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.records import Owner, View
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 ANA, COACH = Owner(id="ana"), View(agent="coach")
 SAID = "I live in Oslo. I like tea."

@@ -17,7 +17,7 @@ from memoranda.model.records import EVERYONE, PASSAGE_TYPES, WHOLE, RecordType, 
 from memoranda.model.values import new_id, utc_now
 from memoranda.ports import Engine
 from memoranda.recall.recall import Recall
-from memoranda.testing.builders import ANN, AT_A, FOR_A, FOR_B, START, Pen, packed
+from memoranda_conformance.builders import ANN, AT_A, FOR_A, FOR_B, START, Pen, packed
 from tests.engines.filters.naive import NOTHING, meets
 
 KEYS = ("a", "b", "c", "tags", "a.b", "a\\", "\\.", "", "data", "schema", "0", "-1", "$", "*", "[0]", "'; --", "{", "\x01", "ключ", "😀", "%", "_", "__proto__")  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 from tests.engines.between import SOON, Between, between, nothing_hangs, through
 from tests.engines.postgres_server import Place
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import ReadOnly, StorageError
-from memoranda.testing.builders import BEN, Pen
+from memoranda_conformance.builders import BEN, Pen
 from tests.engines.between import SOON, Between, between, contents, through
 from tests.engines.postgres_server import Place
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memoranda.errors import Busy, InvalidInput, OutcomeUnknown
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 from tests.engines.between import Between, Fault, between, contents, through
 from tests.engines.postgres_server import Place
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from memoranda.errors import Busy, StorageError
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 from tests.engines.between import COMMIT, SOON, Between, Fault, through
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")

@@ -10,7 +10,7 @@ import pytest
 
 from memoranda.errors import Busy, OutcomeUnknown, StorageError
 from memoranda.model.values import new_id
-from memoranda.testing.builders import BEN, Pen
+from memoranda_conformance.builders import BEN, Pen
 from tests.engines.between import COMMIT, SOON, Between, Fault, contents, through
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")

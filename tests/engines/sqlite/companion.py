@@ -12,7 +12,7 @@ from typing import Any
 
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
-from memoranda.testing.builders import SMALL, vectors_of
+from memoranda_conformance.builders import SMALL, vectors_of
 from tests.engines.sqlite.notes import V1, V2, open_notes, put
 
 Task = Callable[[Path, Any, Connection], Coroutine[Any, Any, None]]

@@ -19,7 +19,7 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.faults import from_sqlite, translated
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Busy, Corrupt, NotABook, NotAllowed, ReadOnly, StorageError, StorageFull
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.changes import Job
-from memoranda.testing.builders import Pen
-from memoranda.testing.conformance.background.job_waits import leased, put
+from memoranda_conformance.builders import Pen
+from memoranda_conformance.suites.background.job_waits import leased, put
 
 
 def kept(place: Path) -> int:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.testing.builders import LARGE, SMALL, Follower, Pen, vectors_of
-from memoranda.testing.conformance.vectors import embed_jobs, without_vectors
+from memoranda_conformance.builders import LARGE, SMALL, Follower, Pen, vectors_of
+from memoranda_conformance.suites.vectors import embed_jobs, without_vectors
 from tests.engines.sqlite.companion import embed
 from tests.engines.sqlite.test_processes import together
 

@@ -17,7 +17,7 @@ from memoranda.errors import StorageError
 from memoranda.storage.use_case import Deciding, run
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.use_cases.verify import TABLE_FAULTS, verify
-from memoranda.testing.builders import Pen
+from memoranda_conformance.builders import Pen
 from tests.engines.planted import PLANTED, Fault, Tried, fill, missed
 
 OWN = {

@@ -18,7 +18,7 @@ from memoranda.integrations.langgraph import ChatModels
 from memoranda.model.changes import JobState
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 NOTE = {"notes": [{"content": "Likes jazz", "sources": [{"message": "m1"}]}]}
 ASKED = ModelRequest(task="t", instructions="i", content="c", answer_schema={"type": "object"}, largest=10)

@@ -23,7 +23,7 @@ from langgraph.store.base import (
 import memoranda
 from memoranda.errors import InvalidInput, NotAllowed, NotFound, StorageError
 from memoranda.integrations.langgraph import MemorandaStore, owner_at, owner_from_run
-from tests.conftest import HandClock
+from memoranda.testing.clock import HandClock
 
 ENGINES = ["memory", "sqlite", "postgres"]
 

@@ -13,6 +13,7 @@ from memoranda.errors import InvalidInput
 from memoranda.model.beside.service_records import ReadLines
 from memoranda.model.query import Page, Scan
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Engine
 
 #: Records that one round trip may read, and owners that it may ask for.
@@ -26,13 +27,14 @@ _TASKS = frozenset({RecordType.THREAD, RecordType.EPISODE})
 _Place = tuple[str, str]
 
 
-class Admin:
+class Admin(Part[W]):
     """The verbs of an operator: they read records of every owner of the tenant, of every audience. No agent gets this object."""
 
     def __init__(self, engine: Engine, tenant: str) -> None:
         self._engine = engine
         self._tenant = tenant
 
+    @offer(Role.ADMIN, "GET /v1/records", command="list", title="list_records_of_all_owners")
     async def list(
         self,
         *,
@@ -73,6 +75,7 @@ class Admin:
                 at += 1
         return Page(tuple(found), _cursor_of(left[at], inner) if at < len(left) else None)
 
+    @offer(Role.ADMIN, "GET /v1/reads", command="audit")
     async def reads(
         self,
         owner: str | Owner | None = None,

@@ -29,6 +29,7 @@ from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import EARLIEST
+from memoranda.operations import Part, Role, W, offer
 
 #: Records that one commit erases, with what was derived from them.
 PORTION: Final = 500
@@ -79,13 +80,14 @@ class BulkReceipt:
 
 
 @spelled_out
-class BulkForgetting:
+class BulkForgetting(Part[W]):
     """The verb of a book that forgets by conditions."""
 
     _services: Services
     backups: Backups
     _on_erased: Callable[[], None]
 
+    @offer(Role.EDITOR, "POST /forget-all", final=True, command="forget-all")
     async def forget_all(
         self,
         owner: str | Owner,

@@ -19,6 +19,7 @@ from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, Postponed
 from memoranda.model.ledger import HIDDEN, Actor, Entry, ErasureReceipt, Receipt, Target
 from memoranda.model.records import WHOLE, Owner, View
 from memoranda.model.values import Value
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
 
@@ -103,13 +104,14 @@ def finishing(engine: Engine, clock: Clock, on_erased: Callable[[], None]) -> Ha
 
 
 @spelled_out
-class PendingForgettings:
+class PendingForgettings(Part[W]):
     """The verbs of a book that end a forgetting which was hidden first."""
 
     _services: Services
     _on_erased: Callable[[], None]
     backups: Backups
 
+    @offer(Role.EDITOR, "POST /finish-forgetting", final=True, command="forget")
     async def finish_forgetting(
         self, owner: str | Owner, receipt: Receipt | int, *, backups: bool = False, **who: Unpack[Who]
     ) -> ErasureReceipt:

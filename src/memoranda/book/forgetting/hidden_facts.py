@@ -22,6 +22,7 @@ from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.redactions import Telling, Traces
 from memoranda.model.values import new_id
+from memoranda.operations import Part, Role, W, offer
 from memoranda.storage.decide.strangers import OWNER_WORDS
 from memoranda.text.scripts import comparable_text
 
@@ -45,7 +46,7 @@ class Hidden:
 
 
 @spelled_out
-class Hiding:
+class Hiding(Part[W]):
     """The verb of a book that hides facts."""
 
     _services: Services
@@ -53,6 +54,7 @@ class Hiding:
     _follow_hidden: Callable[[Owner, Receipt, str], Awaitable[Receipt]]
     _planned: Callable[..., Awaitable[tuple[Traces, Target]]]
 
+    @offer(Role.EDITOR, "POST /hide", title="hide_facts")
     async def hide(
         self,
         owner: str | Owner,

@@ -36,6 +36,7 @@ from memoranda.model.query import Hits
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Redaction, Traces
 from memoranda.model.values import Span
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import Redactable, texts_of
 
@@ -61,14 +62,15 @@ class Extent(NamedTuple):
 
 
 @spelled_out
-class Forgetting:
+class Forgetting(Part[W]):
     """The verbs of a book that forget."""
 
     _services: Services
     _on_erased: Callable[[], None]
     backups: Backups
-    recall: Callable[..., Awaitable[Hits]]
+    _find: Callable[..., Awaitable[Hits]]
 
+    @offer(Role.VIEWER, "POST /traces")
     async def find_traces(
         self,
         owner: str | Owner,
@@ -98,7 +100,7 @@ class Forgetting:
             raise InvalidInput("id: give the id of a memory, or words by about='…', or its key=", field="id")
         asked: Meant | None = None
         if id is None:
-            asked = await meant(self._services.engine, self.recall, party, who, about=about, key=key)
+            asked = await meant(self._services.engine, self._find, party, who, about=about, key=key)
             named = tuple(memory.id for memory in asked.memories)
             if asked.unclear is not None:
                 return Traces(party, view, asked.memories, is_ambiguous=True, scores=asked.scores)
@@ -113,6 +115,13 @@ class Forgetting:
         found, _ = await self._planned(party, view, named, extent, strict=False)
         return found if asked is None else replace(found, scores=asked.scores)
 
+    @offer(
+        Role.EDITOR,
+        "POST /forget",
+        final=True,
+        command="forget",
+        example={"about": "where I live", "dry_run": True},
+    )
     async def forget(
         self,
         owner: str | Owner,
@@ -170,7 +179,7 @@ class Forgetting:
             found, target = await self._planned(party, view, shown.ids, extent, shown)
             return _told(await self._erase(target, dry=dry, backups=backups), found, dry=dry)
         if about or key:
-            asked = await meant(self._services.engine, self.recall, party, who, about=about, key=key)
+            asked = await meant(self._services.engine, self._find, party, who, about=about, key=key)
             wanted = asked.sure()
         tries = _TRIES
         while True:
@@ -184,6 +193,7 @@ class Forgetting:
                 if not tries:
                     raise
 
+    @offer(Role.EDITOR, "POST /messages/{message}/redact", final=True)
     async def redact(
         self,
         owner: str | Owner,

@@ -51,6 +51,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
 from memoranda.model.values import new_id, refused
+from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Lists
 
 #: The most items that one call reads by name.
@@ -61,7 +62,7 @@ _ITEMS: Final = frozenset({RecordType.ITEM})
 
 
 @spelled_out
-class Items(RecordVerbs):
+class Items(RecordVerbs, Part[W]):
     """The items of a book: values of any JSON type, each under a name in a namespace. None is ever evicted."""
 
     def __init__(self, services: Services, recall: Callable[..., Awaitable[Hits]], lists: Lists) -> None:
@@ -69,6 +70,7 @@ class Items(RecordVerbs):
         self._recall = recall
         self._lists = lists
 
+    @offer(Role.EDITOR, "PUT /items/{name}", example={"namespace": ["notes"], "value": {"text": "buy tea"}})
     async def put(
         self,
         owner: str | Owner,
@@ -98,6 +100,7 @@ class Items(RecordVerbs):
         request = ["put item", *spelled(draft), str(audience), None if trust is None else str(trust), expect]
         return await self._write(party, view, change, request, operation)
 
+    @offer(Role.EDITOR, "POST /items", batch=("puts", "deletes"))
     async def write(
         self,
         owner: str | Owner,
@@ -133,6 +136,7 @@ class Items(RecordVerbs):
         request = ["write items", written, gone, str(audience), said]
         return await self._services.write(party, view, changes, request, operation, expect)
 
+    @offer(Role.EDITOR, "DELETE /items/{name}")
     async def delete(
         self,
         owner: str | Owner,
@@ -162,8 +166,9 @@ class Items(RecordVerbs):
         change = DeleteItem(found.id, None if expect is None else as_count(expect, "expect"))
         return await self._write(party, view, change, request, operation)
 
+    @offer(Role.VIEWER, "GET /items/{name}")
     async def get(
-        self,
+        self: Items,
         owner: str | Owner,
         namespace: Sequence[str],
         name: str,
@@ -177,8 +182,9 @@ class Items(RecordVerbs):
         """
         return (await self.get_many(owner, [(namespace, name)], renew=renew, **who))[0]
 
+    @offer(Role.VIEWER, "POST /items/get")
     async def get_many(
-        self, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
+        self: Items, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
     ) -> Sequence[Item | None]:
         """Return the items of several names, in their order; None for a name that the view sees no item of."""
         party, view = owner_named(owner, self._services.tenant), as_view(who)
@@ -187,6 +193,7 @@ class Items(RecordVerbs):
             await self.renew(party, [one for one in found if one is not None], view)
         return found
 
+    @offer(Role.VIEWER, "GET /items")
     async def list(
         self,
         owner: str | Owner,
@@ -203,6 +210,7 @@ class Items(RecordVerbs):
         found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
         return those_of(Item, found)
 
+    @offer(Role.VIEWER, "POST /items/search")
     async def search(
         self,
         owner: str | Owner,
@@ -221,6 +229,7 @@ class Items(RecordVerbs):
             owner, query, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
         )
 
+    @offer(Role.VIEWER, "GET /item-count")
     async def count(
         self,
         owner: str | Owner,
@@ -233,6 +242,7 @@ class Items(RecordVerbs):
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         return await self._lists.count(party, view, _below(namespace, only))
 
+    @offer(Role.VIEWER, "GET /namespaces")
     async def namespaces(
         self,
         owner: str | Owner,
@@ -261,6 +271,7 @@ class Items(RecordVerbs):
         begin = as_count(offset, "offset")
         return sorted(found)[begin : begin + as_limit(limit)]
 
+    @no_offer("reads renew items with renew=True")
     async def renew(self, owner: Owner, items: Iterable[Item], view: View) -> None:
         """Begin the time of items anew that have one."""
         now = self._services.door.clock()

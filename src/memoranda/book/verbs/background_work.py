@@ -17,8 +17,11 @@ from memoranda.formation.who_forms import WhoForms
 from memoranda.model.beside.forming_results import FormingReport
 from memoranda.model.changes import MOST_JOBS, JobState
 from memoranda.model.records import Owner
+from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.quiet_tasks import quiet_task
 from memoranda.worker import Worker
+
+_SETTING = "it tells a setting of the book, and holds nothing of a user"
 
 #: Jobs that are done at once where they wait for language models most of the time.
 _AT_ONCE = 4
@@ -27,16 +30,16 @@ _log = logging.getLogger("memoranda.worker")
 
 
 @spelled_out
-class BackgroundWork:
+class BackgroundWork(Part[W]):
     """The verbs of a book over its background work."""
 
     _services: Services
     _who_forms: WhoForms
     embeddings: Embeddings
     #: Does due jobs of every tenant, as ``memoranda worker`` does.
-    worker: Worker
+    worker: Worker[W]
 
-    def _prepare(self, worker: Worker, who_forms: WhoForms) -> None:
+    def _prepare(self: BackgroundWork, worker: Worker, who_forms: WhoForms) -> None:
         """Set what this part of a book needs."""
         self.worker = worker
         self._who_forms = who_forms
@@ -45,11 +48,13 @@ class BackgroundWork:
         self._working: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
 
-    def start_worker(self) -> None:
+    @no_offer("memoranda serve and memoranda worker do jobs")
+    def start_worker(self: BackgroundWork) -> None:
         """Start a worker in this process; it does background jobs until the book is closed."""
         start_working(self, self.worker)
 
-    async def drain(self, limit: int | None = None) -> int:
+    @offer(Role.ADMIN, "POST /v1/jobs/drain", command="jobs run")
+    async def drain(self: BackgroundWork, limit: int | None = None) -> int:
         """Do the background jobs that are due, until none is left or ``limit`` are done; return how many were done.
 
         Jobs that this book's own worker has begun are waited for, and counted.
@@ -66,6 +71,7 @@ class BackgroundWork:
             if not await running.settled():
                 return own + running.done - before
 
+    @offer(Role.EDITOR, "POST /form", command="form")
     async def form(self, owner: str | Owner, *, wait: bool = True, **who: Unpack[Who]) -> FormingReport:
         """Form now (turn into memories) what waits of an owner and this view sees; return what was made and left out.
 
@@ -85,10 +91,12 @@ class BackgroundWork:
         """The reason why this process leaves threads to another one to form; empty if it forms them itself."""
         return self._who_forms.cannot_form_because
 
+    @offer(Role.VIEWER, "GET /v1/forming", command="doctor", safe=_SETTING, title="tell_who_forms")
     async def who_forms(self, *, agent: str | None = None) -> str:
         """Return who forms the tenant's threads, or one agent's: ``rules`` or ``provider:model``; empty before the first time."""
         return (await self._who_forms.record()).of(None if agent is None else as_text(agent, "agent"))
 
+    @offer(Role.ADMIN, "PUT /v1/forming", command="form")
     async def form_with(self, who: str | None = None, *, agent: str | None = None) -> str:
         """Record who forms the tenant's threads from now on: ``rules`` or ``provider:model``; None is this process's own.
 

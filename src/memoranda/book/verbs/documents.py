@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
@@ -45,6 +44,9 @@ from memoranda.model.records import (
     those_of,
 )
 from memoranda.model.values import new_id, refused
+from memoranda.operations import Names, Part, Role, W, offer
+
+_NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
 
 # The rules of schemas are imported by the calls that need them: most programs open a book without one.
 if TYPE_CHECKING:
@@ -56,9 +58,10 @@ N = TypeVar("N", Agent, Schema, Key)
 
 
 @spelled_out
-class Profiles(RecordVerbs):
+class Profiles(RecordVerbs, Part[W]):
     """The profiles of users: one document for each user, schema and audience."""
 
+    @offer(Role.VIEWER, "GET /profiles/{schema}", command="profile")
     async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
         """Return the fields a view reads, with the schema's ``default`` of a field that no document has.
 
@@ -66,7 +69,7 @@ class Profiles(RecordVerbs):
         """
         from memoranda.formation.schemas.definitions import default_fields, schema_from_record  # noqa: PLC0415
 
-        known = await Named(self._services, Schema).get(schema)
+        known = await Named(self._services, Schema)._get(schema)
         documents = await self._documents(owner, schema, known, who)
         merged: dict[str, Any] = {} if known is None else default_fields(schema_from_record(known))
         for document in sorted(
@@ -75,6 +78,7 @@ class Profiles(RecordVerbs):
             merged.update(document.body)
         return merged
 
+    @offer(Role.VIEWER, "GET /profiles/{schema}/documents", command="profile")
     async def documents(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[ProfileDocument]:
@@ -83,7 +87,7 @@ class Profiles(RecordVerbs):
         A field that is bound to a key stands in the document of those who read the memory that has the key; where no such
         document is stored, one with the version 0 is made for it.
         """
-        known = await Named(self._services, Schema).get(schema)
+        known = await Named(self._services, Schema)._get(schema)
         return await self._documents(owner, schema, known, who)
 
     async def _documents(
@@ -100,6 +104,7 @@ class Profiles(RecordVerbs):
             await log_narrow_view(self._services.engine, party, view, of_profiles, "profile")
         return [document for document in found if document.schema_name == schema]
 
+    @offer(Role.VIEWER, "GET /profiles/{schema}/report")
     async def report(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
@@ -110,12 +115,13 @@ class Profiles(RecordVerbs):
             schema_from_record,
         )
 
-        known = await Named(self._services, Schema).get(schema)
+        known = await Named(self._services, Schema)._get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
         documents = await self._documents(owner, schema, known, who)
         nothing = DocumentReport(outdated=False, faults=())
         return [(one, nothing if held_to is None else held_to.report(one)) for one in documents]
 
+    @offer(Role.EDITOR, "PATCH /profiles/{schema}", command="profile")
     async def patch(
         self,
         owner: str | Owner,
@@ -135,6 +141,7 @@ class Profiles(RecordVerbs):
         request = ["profile", schema, fields, list(leaving), str(audience)]
         return await self._apply(await self._held(edit, view), leaving, view, request, operation)
 
+    @offer(Role.EDITOR, "PUT /profiles/{schema}")
     async def put(
         self,
         owner: str | Owner,
@@ -164,18 +171,6 @@ class Profiles(RecordVerbs):
         request = ["put profile", schema, fields, str(audience)]
         return await self._apply(held, leaving, view, request, operation)
 
-    async def bring_over(self, owner: str | Owner | None = None) -> dict[str, int]:
-        """Move bound fields that an earlier version stored in documents, of one or all owners, to memories; return counts.
-
-        Reads show the right value before. Formation does the same for the owner of each thread that it forms.
-        """
-        from memoranda.formation.bound_upgrade import bring_over  # noqa: PLC0415
-
-        on, total = self._services, Counter[str]()
-        for party in await on.engine.owners(on.tenant) if owner is None else [owner]:
-            total += await bring_over(on.engine, on.door, on.bound, owner_named(party, on.tenant))
-        return dict(total)
-
     async def _edit(
         self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
     ) -> ProfileDocument:
@@ -190,7 +185,7 @@ class Profiles(RecordVerbs):
         """Read what an edit changes: the stored document of its audience, and the memories that hold bound fields."""
         from memoranda.book.field_edits import FieldEdit  # noqa: PLC0415
 
-        known = await Named(self._services, Schema).get(edit.schema_name)
+        known = await Named(self._services, Schema)._get(edit.schema_name)
         bound = bound_by(edit.schema_name, known)
         stored = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
         asked = [Scan(edit.owner, view, stored, None, 1)]
@@ -287,7 +282,7 @@ class Named(RecordVerbs, Generic[N]):
     async def _put_now(
         self, name: str, fields: Mapping[str, Any], operation: str | None, *, new: bool, patch: bool
     ) -> Receipt:
-        held = await self.get(name) if new or patch else None
+        held = await self._get(name) if new or patch else None
         if new and held is not None and not await self._is_known(operation):
             raise self._taken(name)
         kept = {} if held is None or not patch else {field: getattr(held, field) for field in self._own}
@@ -328,14 +323,14 @@ class Named(RecordVerbs, Generic[N]):
             await self._services.engine.find_operation(self._tenant, operation, as_actor(WHOLE)) is not None
         )
 
-    async def get(self, name: str) -> N | None:
+    async def _get(self, name: str) -> N | None:
         """Return the record of that name, or None."""
         slot = slot_of(self._of.type, as_text(name, "name"))
         only = Filter(types=frozenset({self._of.type}), slots=(slot,))
         found = await self._all(self._tenant, WHOLE, only, 1)
         return cast(N, found[0]) if found else None
 
-    async def list(self, limit: int = 1000) -> list[N]:
+    async def _list(self, limit: int) -> list[N]:
         """Return all records, in the order in which they were created."""
         return [
             cast(N, r)
@@ -344,9 +339,20 @@ class Named(RecordVerbs, Generic[N]):
 
 
 @spelled_out
-class Agents(Named[Agent]):
+class Agents(Named[Agent], Part[W]):
     """The tenant's agents; an agent with malformed settings is refused."""
 
+    @offer(Role.VIEWER, "GET /v1/agents/{name}", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
+    async def get(self, name: str) -> Agent | None:
+        """Return the record of that name, or None."""
+        return await self._get(name)
+
+    @offer(Role.VIEWER, "GET /v1/agents", command="doctor", safe=_NAMED_AGENTS)
+    async def list(self, limit: int = 1000) -> list[Agent]:
+        """Return all records, in the order in which they were created."""
+        return await self._list(limit)
+
+    @offer(Role.ADMIN, "PUT /v1/agents/{name}", names={"name": Names.AGENT})
     async def put(
         self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[AgentFields]
     ) -> Receipt:
@@ -364,6 +370,7 @@ class Agents(Named[Agent]):
         self._services.forming.of_agents.changed(name)
         return receipt
 
+    @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
     async def limits(self, name: str) -> Limits:
         """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
         return await self._services.forming.of_agents.limits(as_text(name, "name"))

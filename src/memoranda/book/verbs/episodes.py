@@ -28,6 +28,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Episode, Outcome, Overflow
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import STRANGERS, Audience, Owner, Record, RecordType, slot_of
+from memoranda.operations import Part, Role, W, offer
 
 _MOST = 1000
 
@@ -49,13 +50,14 @@ class Recalling(Protocol):
 
 
 @spelled_out
-class Episodes(RecordVerbs):
+class Episodes(RecordVerbs, Part[W]):
     """The episodes (records of finished runs) of a book. Calling the object answers: did I already try this?"""
 
     def __init__(self, services: Services, recall: Recalling) -> None:
         super().__init__(services)
         self._recall = recall
 
+    @offer(Role.VIEWER, "POST /episodes/search", title="find_episodes")
     async def __call__(
         self,
         owner: str | Owner,
@@ -90,6 +92,7 @@ class Episodes(RecordVerbs):
         kept.no_vectors_because = found.no_vectors_because
         return kept
 
+    @offer(Role.EDITOR, "POST /episodes")
     async def record(
         self,
         owner: str | Owner,
@@ -119,6 +122,7 @@ class Episodes(RecordVerbs):
         receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
         return await self._services.embeddings.reached(receipt, waiting)
 
+    @offer(Role.VIEWER, "GET /episodes/{id}/overflow")
     async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
         """Return, whole, the tool calls that an episode cut or left out; None if it has all of them."""
         party, view, engine = owner_named(owner, self._services.tenant), as_view(who), self._services.engine
@@ -131,6 +135,7 @@ class Episodes(RecordVerbs):
         found = await self._all(party, view, only, 1)
         return cast(Overflow, found[0]) if found else None
 
+    @offer(Role.VIEWER, "GET /episodes")
     async def list(
         self,
         owner: str | Owner,

@@ -19,14 +19,16 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
 from memoranda.model.values import new_id, refused
+from memoranda.operations import Names, Part, Role, W, offer
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
 
 
-class Experience(RecordVerbs):
+class Experience(RecordVerbs, Part[W]):
     """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
 
+    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience")
     async def add(
         self,
         agent: str,
@@ -55,6 +57,7 @@ class Experience(RecordVerbs):
         request = ["experience", field, line, _told(evidence)]
         return await self._write(party, WHOLE, AddExperience(made), request, operation)
 
+    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience/{line}/evidence")
     async def add_evidence(
         self,
         agent: str,
@@ -68,12 +71,23 @@ class Experience(RecordVerbs):
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
 
+    @offer(
+        Role.EDITOR,
+        "POST /v1/agents/{agent}/experience/{line}/check-privacy",
+        command="experience check-privacy",
+    )
     async def check_privacy(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
         """Run the privacy check of a line again, against the current records of every user in its evidence."""
         id, now = as_id(line, "line"), self._services.door.clock()
         held = await self._line(agent, id)
         return await self._hold(agent, id, held.evidence, now, ["guard", str(id)], operation)
 
+    @offer(
+        Role.VIEWER,
+        "GET /v1/agents/{agent}/experience",
+        command="experience list",
+        names={"for_user": Names.OWNER},
+    )
     async def list(
         self,
         agent: str,
@@ -81,7 +95,7 @@ class Experience(RecordVerbs):
         for_user: str | Owner | None = None,
         retired: bool = False,
         limit: int = 1000,
-    ) -> list[ExperienceLine]:
+    ) -> Sequence[ExperienceLine]:
         """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read for that user, without other users' evidence."""
         user = None if for_user is None else owner_named(for_user, self._services.tenant)
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
@@ -98,6 +112,7 @@ class Experience(RecordVerbs):
             if cursor is None or len(found) >= most:
                 return found[:most]
 
+    @offer(Role.ADMIN, "POST /v1/agents/{agent}/experience/{line}/approve", command="experience approve")
     async def approve(
         self, agent: str, line: UUID | str, *, approved: bool = True, operation: str | None = None
     ) -> Receipt:
@@ -106,6 +121,7 @@ class Experience(RecordVerbs):
         change = ApproveExperience(id, as_flag(approved, "approved"))
         return await self._write(self._agent(agent), WHOLE, change, ["approve", str(id), approved], operation)
 
+    @offer(Role.EDITOR, "DELETE /v1/agents/{agent}/experience/{line}", command="experience retire")
     async def retire(
         self, agent: str, line: UUID | str, *, reason: str = "", operation: str | None = None
     ) -> Receipt:

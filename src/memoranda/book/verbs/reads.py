@@ -30,6 +30,7 @@ from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
 from memoranda.model.records import Owner, Record, RecordType
+from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Finder, Lists
 
 #: What forming makes.
@@ -38,12 +39,13 @@ _ITEMS = frozenset({RecordType.ITEM})
 
 
 @spelled_out
-class Reads:
+class Reads(Part[W]):
     """The verbs of a book that read its records."""
 
     _services: Services
     finder: Finder
 
+    @offer(Role.VIEWER, "GET /records/{id}", command="get", title="get_record")
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
         """Return one record by its id, or by your own name for it: an external id, or a thread's name."""
         party, view, engine = self._party(owner), as_view(who), self._services.engine
@@ -53,6 +55,7 @@ class Reads:
             raise NotFound(f"no record {wanted} that this view may see")
         return await with_source_episode(engine, party, view, found[wanted])
 
+    @offer(Role.VIEWER, "GET /records", command="list", title="list_records")
     async def list(
         self,
         owner: str | Owner,
@@ -75,6 +78,7 @@ class Reads:
             await log_narrow_view(self._services.engine, party, view, filter, "list")
         return page
 
+    @offer(Role.VIEWER, "GET /about", command="about", title="tell_about")
     async def about(self, owner: str | Owner, *, limit: int = 100, **who: Unpack[Who]) -> About:
         """Return what is known about an owner in one call: profile, the newest memories with sources and readers, counts."""
         party, view = self._party(owner), as_view(who)
@@ -86,12 +90,14 @@ class Reads:
             await log_narrow_view(self._services.engine, party, view, Filter(), "about")
         return found
 
+    @offer(Role.VIEWER, "GET /readers", command="doctor", title="list_readers")
     async def readers(self, owner: str | Owner, **who: Unpack[Who]) -> Sequence[Readers]:
         """Return who reads how many of an owner's records; only the owner's own view may ask."""
         if not as_view(who).whole:
             raise NotAllowed("readers: it counts records of every audience; ask with as_owner=True")
         return await readers(self._services.engine, self._party(owner))
 
+    @offer(Role.VIEWER, "GET /count", command="list", title="count_records")
     async def count(
         self,
         owner: str | Owner,
@@ -106,6 +112,7 @@ class Reads:
         filter = as_filter(as_types(types), chosen)
         return await self._lists(filter).count(party, view, filter)
 
+    @offer(Role.VIEWER, "GET /records/{id}/why", command="why")
     async def why(
         self,
         owner: str | Owner,
@@ -125,6 +132,7 @@ class Reads:
         wanted = await record_id(engine, party, view, id)
         return await explain(engine, party, view, wanted, as_cursor(cursor), as_limit(limit))
 
+    @offer(Role.VIEWER, "GET /records/{id}/history", command="history", title="read_history")
     async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
         """Return a record's changes, oldest first."""
         party, view, engine = self._party(owner), as_view(who), self._services.engine
@@ -134,6 +142,7 @@ class Reads:
             raise NotFound(f"no record {wanted} that this view may see")
         return steps
 
+    @offer(Role.VIEWER, "GET /ledger", command="history", title="read_ledger")
     async def ledger(
         self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
     ) -> Sequence[Entry]:
@@ -144,6 +153,7 @@ class Reads:
             self._party(owner), as_count(after, "after"), as_limit(limit)
         )
 
+    @offer(Role.VIEWER, "GET /operations/{operation}", title="get_operation")
     async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
         """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or not by this agent."""
         party, view = self._party(owner), as_view(who)

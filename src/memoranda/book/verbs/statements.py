@@ -43,10 +43,11 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner
 from memoranda.model.values import new_id, refused
+from memoranda.operations import Part, Role, W, offer
 
 
 @spelled_out
-class Statements:
+class Statements(Part[W]):
     """The verbs of a book over memories."""
 
     def __init__(self, services: Services) -> None:
@@ -54,6 +55,12 @@ class Statements:
         self._uses = Uses(services)
         self._retracting = Retracting(services)
 
+    @offer(
+        Role.EDITOR,
+        "POST /memories",
+        command="remember",
+        example={"content": "I like green tea", "kind": "preference"},
+    )
     async def remember(
         self,
         owner: str | Owner,
@@ -76,6 +83,7 @@ class Statements:
             self._owner(owner), who, statements, audience, run, operation, expect, wait_for
         )
 
+    @offer(Role.EDITOR, "POST /memories/batch", batch=("statements",))
     async def remember_all(
         self,
         owner: str | Owner,
@@ -93,6 +101,7 @@ class Statements:
             self._owner(owner), as_view(who), statements, audience, run, operation, expect, wait_for
         )
 
+    @offer(Role.EDITOR, "PUT /memories/{id}", command="update")
     async def update(
         self,
         owner: str | Owner,
@@ -144,6 +153,7 @@ class Statements:
         )
         return await self._services.stored(writing, [statement], who, waiting)
 
+    @offer(Role.EDITOR, "POST /memories/{loser}/supersede")
     async def supersede(
         self,
         owner: str | Owner,
@@ -159,6 +169,7 @@ class Statements:
         )
         return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
 
+    @offer(Role.EDITOR, "POST /memories/{id}/confirm")
     async def confirm(
         self,
         owner: str | Owner,
@@ -176,6 +187,7 @@ class Statements:
             owner, change, ["confirm", str(id), list(map(str, grounds))], operation, who
         )
 
+    @offer(Role.EDITOR, "PATCH /memories/{id}")
     async def amend(
         self,
         owner: str | Owner,
@@ -194,6 +206,7 @@ class Statements:
             owner, Amend(await self._id(owner, who, id), changed), ["amend", str(id), changed], operation, who
         )
 
+    @offer(Role.EDITOR, "POST /memories/{id}/share")
     async def share(
         self,
         owner: str | Owner,
@@ -210,6 +223,7 @@ class Statements:
         change = ChangeAudience(await self._id(owner, who, id), readers)
         return await self._change(owner, change, ["share", str(id), str(readers)], operation, who)
 
+    @offer(Role.EDITOR, "DELETE /memories/{id}", command="retract")
     async def retract(
         self,
         owner: str | Owner,
@@ -223,6 +237,7 @@ class Statements:
         change = Retract(await self._id(owner, who, id), reason)
         return await self._change(owner, change, ["retract", str(id), reason], operation, who)
 
+    @offer(Role.EDITOR, "POST /sources/{source}/retract", command="retract")
     async def retract_source(
         self,
         owner: str | Owner,
@@ -244,6 +259,7 @@ class Statements:
         as_flag(dry_run, "dry_run")
         return await self._retracting.retract_source(party, view, wanted, reason, operation, dry_run=dry_run)
 
+    @offer(Role.EDITOR, "POST /ledger/{position}/undo", command="undo")
     async def undo(
         self,
         owner: str | Owner,
@@ -260,6 +276,7 @@ class Statements:
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
         return await self._retracting.undone(self._owner(owner), receipt, named)
 
+    @offer(Role.EDITOR, "POST /memories/used")
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count."""
         party, view = self._owner(owner), as_view(who)

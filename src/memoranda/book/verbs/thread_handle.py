@@ -37,13 +37,14 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import Audience, Owner, RecordType, View, those_of
+from memoranda.operations import Part, Role, W, offer
 from memoranda.recall.context.turns import Window
 from memoranda.text.token_count import Count
 
 
 @spelled_out
 @dataclass(frozen=True, slots=True)
-class ThreadHandle:
+class ThreadHandle(Part[W]):
     """One thread, as one view sees it."""
 
     _services: Services
@@ -53,6 +54,13 @@ class ThreadHandle:
     #: The agent whose settings say when it is formed.
     _agent: str | None
 
+    @offer(
+        Role.EDITOR,
+        "POST /threads/{thread}/messages",
+        command="append",
+        batch=("role_or_messages",),
+        example={"messages": [{"role": "user", "content": "I moved to Lisbon"}], "agent": "chef"},
+    )
     async def append(
         self,
         role_or_messages: str | Mapping[str, Any] | Iterable[Mapping[str, Any]],
@@ -94,8 +102,9 @@ class ThreadHandle:
         )
         return await self._services.embeddings.reached(receipt, waiting)
 
+    @offer(Role.EDITOR, "POST /threads/{thread}/feedback")
     async def feedback(
-        self,
+        self: ThreadHandle,
         text: str = "",
         *,
         rating: int | None = None,
@@ -123,6 +132,7 @@ class ThreadHandle:
         }
         return await self.append(message, operation=operation, wait_for=wait_for)
 
+    @offer(Role.EDITOR, "POST /threads/{thread}/memories")
     async def remember(
         self,
         content: str,
@@ -140,15 +150,18 @@ class ThreadHandle:
             self.owner, self._view, statements, audience, run, operation, expect, wait_for
         )
 
+    @offer(Role.VIEWER, "GET /threads/{thread}")
     async def get(self) -> Thread:
         """Return the current version of the thread."""
         return await _seen(self._services, self.owner, self.id, self._view)
 
+    @offer(Role.VIEWER, "GET /threads/{thread}/operations/{operation}")
     async def operation(self, operation: str) -> Receipt | None:
         """Return the receipt of an operation id that was used with this handle's view; None if it was never applied."""
         by, name = as_actor(self._view), as_text(operation, "operation")
         return await self._services.engine.find_operation(self.owner, name, by)
 
+    @offer(Role.VIEWER, "GET /threads/{thread}/messages")
     async def messages(
         self, *, first: int = 1, last: int | None = None, cursor: str | None = None, limit: int = 100
     ) -> Page:
@@ -170,12 +183,14 @@ class ThreadHandle:
         found = [message for message in those_of(Message, page.records) if message.seq <= ends]
         return Page(tuple(found), page.cursor if found and found[-1].seq < ends else None)
 
+    @offer(Role.VIEWER, "GET /threads/{thread}/newest")
     async def newest(self, limit: int = 20) -> list[Message]:
         """Return the thread's newest messages, oldest first."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id, newest_first=True)
         page = await self._services.engine.scan(self.owner, self._view, only, None, as_limit(limit))
         return [record for record in reversed(page.records) if isinstance(record, Message)]
 
+    @offer(Role.VIEWER, "GET /threads/{thread}/window")
     async def window(
         self,
         budget: int = 2000,
@@ -212,7 +227,8 @@ class ThreadHandle:
         )
         return await window(self._services, self.owner, self._view, self.id, asked)
 
-    async def summarise(self) -> TaskSummary:
+    @offer(Role.EDITOR, "POST /threads/{thread}/summary")
+    async def summarise(self: ThreadHandle) -> TaskSummary:
         """Return a summary of the whole thread by the forming model: one paragraph, the main points, and the takeaways.
 
         It is stored with the thread: without a new message since, no model is asked again. Raise ``Conflict`` where the book
@@ -221,6 +237,7 @@ class ThreadHandle:
         await self.get()
         return await self._services.on_demand.summarise(self.owner, self.id)
 
+    @offer(Role.EDITOR, "PATCH /threads/{thread}")
     async def set(
         self,
         *,
@@ -253,6 +270,7 @@ class ThreadHandle:
             else (),
         )
 
+    @offer(Role.EDITOR, "POST /threads/{thread}/close")
     async def close(
         self,
         status: str = "completed",
@@ -290,7 +308,10 @@ class ThreadHandle:
         )
         return await self._services.embeddings.reached(receipt, waiting)
 
-    async def form(self, *, schemas: Requested | None = None, wait: bool = True) -> FormingReport:
+    @offer(Role.EDITOR, "POST /threads/{thread}/form", command="form")
+    async def form(
+        self: ThreadHandle, *, schemas: Requested | None = None, wait: bool = True
+    ) -> FormingReport:
         """Form the thread now (turn what is new into memories); return what was made and what was left out.
 
         It waits for no silence, provider or budget, and where another worker has the thread, for that worker. Where it cannot
@@ -300,8 +321,9 @@ class ThreadHandle:
         waits, thread = as_flag(wait, "wait"), await self.get()
         return await form(self._services, self._view, [thread], schemas=schemas, wait=waits)
 
+    @offer(Role.EDITOR, "PUT /threads/{thread}/schedule")
     async def schedule(
-        self, *, after: float | timedelta | None = None, schemas: Requested | None = None
+        self: ThreadHandle, *, after: float | timedelta | None = None, schemas: Requested | None = None
     ) -> bool:
         """Form the thread's new messages after a pause of so many seconds; it replaces what was scheduled before.
 
@@ -314,12 +336,14 @@ class ThreadHandle:
         await self._due(jobs)
         return bool(jobs)
 
-    async def scheduled(self) -> Scheduled | None:
+    @offer(Role.VIEWER, "GET /threads/{thread}/schedule")
+    async def scheduled(self: ThreadHandle) -> Scheduled | None:
         """Return when the thread will be formed, or why it is not; None if nothing waits."""
         await self.get()
         return scheduled(await self._services.engine.job_of(self.owner, FORM, str(self.id)))
 
-    async def unschedule(self) -> bool:
+    @offer(Role.EDITOR, "DELETE /threads/{thread}/schedule")
+    async def unschedule(self: ThreadHandle) -> bool:
         """Cancel the waiting forming of the thread; its messages wait for the next one. False if none waits.
 
         A run that has begun goes on to its end.
@@ -327,14 +351,16 @@ class ThreadHandle:
         await self.get()
         return await self._services.engine.cancel(self.owner, FORM, str(self.id))
 
-    async def formed(self, *, limit: int = 20) -> FormedThread:
+    @offer(Role.VIEWER, "GET /threads/{thread}/formed")
+    async def formed(self: ThreadHandle, *, limit: int = 20) -> FormedThread:
         """Return the newest formed parts of the thread, oldest first, each with what was written and what was left out.
 
         Its ``state`` says if something waits to be formed, and ``because`` why.
         """
         return await how_far(self._services, self._view, await self.get(), as_limit(limit))
 
-    async def form_again(self, *, schemas: Requested | None = None) -> None:
+    @offer(Role.EDITOR, "POST /threads/{thread}/form-again", command="form")
+    async def form_again(self: ThreadHandle, *, schemas: Requested | None = None) -> None:
         """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.
 
         ``schemas`` are the only ones to be filled, as ``schedule`` takes them. Refused with ``Conflict`` where formation

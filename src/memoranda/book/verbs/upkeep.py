@@ -16,18 +16,21 @@ from memoranda.model.ledger import Scrubbed
 from memoranda.model.query import BookFacts, Findings
 from memoranda.model.records import Owner
 from memoranda.model.values import refused
+from memoranda.operations import Part, Role, W, offer
 
 
-class Upkeep:
+class Upkeep(Part[W]):
     """The verbs of a book that keep it in order and count what it has."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    @offer(Role.ADMIN, "POST /v1/embed")
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""
         return await self._services.embeddings.catch_up(progress)
 
+    @offer(Role.ADMIN, "POST /v1/reembed", command="reembed")
     async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
         """Compute all vectors with this book's embedder; recall reads the old ones until all new ones are there.
 
@@ -35,6 +38,7 @@ class Upkeep:
         """
         return await self._services.embeddings.renew(progress)
 
+    @offer(Role.ADMIN, "POST /v1/verify", command="verify")
     async def verify(
         self, progress: Callable[[int, int], None] | None = None, *, whole: bool = False
     ) -> Findings:
@@ -44,6 +48,7 @@ class Upkeep:
         """
         return await self._services.engine.verify(progress, None if whole else self._services.tenant)
 
+    @offer(Role.VIEWER, "GET /v1/usage", command="usage", title="read_usage")
     async def usage(
         self,
         owner: str | Owner | None = None,
@@ -61,10 +66,12 @@ class Upkeep:
             self._services.tenant, _as_spent_filter(party, agent, since, until)
         )
 
+    @offer(Role.ADMIN, "GET /v1/owners", command="list", title="list_owners")
     async def owners(self) -> Sequence[Owner]:
         """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
         return await self._services.engine.owners(self._services.tenant)
 
+    @offer(Role.ADMIN, "GET /v1/facts", command="doctor", title="read_facts")
     async def facts(self, *, whole: bool = False) -> BookFacts:
         """Return facts about this book's tenant, or with ``whole``, which is for operators, about all tenants.
 
@@ -73,6 +80,7 @@ class Upkeep:
         found = await self._services.engine.facts(None if whole else self._services.tenant)
         return await self._services.embeddings.facts(found, whole=whole)
 
+    @offer(Role.ADMIN, "POST /v1/scrub", command="forget")
     async def scrub(self) -> Scrubbed:
         """Clear the book's own files of everything that was forgotten. It completes an erasure whose state is ``pending``.
 

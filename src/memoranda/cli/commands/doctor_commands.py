@@ -104,19 +104,14 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
 
 
 async def _of_fields(book: Book) -> Check:
-    """Count the bound fields of profiles that documents of an earlier version hold, and those that show nothing."""
-    from memoranda.formation.bound_upgrade import survey  # noqa: PLC0415
-
+    """Count the memories that hold a bound field of a profile and show nothing in it."""
     bound, now = BoundProfiles(book.engine, book.tenant), utc_now()
     owners = (await book.engine.owners(book.tenant))[:_SURVEYED]
-    found = [await survey(book.engine, bound, owner, now) for owner in owners]
-    waiting, silent = (sum(counts) for counts in zip(*found, strict=True)) if found else (0, 0)
+    silent = sum([await bound.silent(owner, now) for owner in owners])
     told = f"{counted(silent, 'memory has', 'memories have')} the key of a field and no value that fits it"
-    if waiting:
-        left = f"{counted(waiting, 'field is', 'fields are')} stored as in an earlier version; {told}"
-        advice = "forming an owner's thread moves them to memories; all at once: book.profile.bring_over()"
-        return Check("bound fields", "note", left, advice)
-    return Check("bound fields", "note" if silent else "ok", told if silent else "each is held by its memory")
+    return Check(
+        "bound fields", "note" if silent else "ok", told if silent else "each shows its memory's value"
+    )
 
 
 async def _of_lines(book: Book) -> list[Check]:

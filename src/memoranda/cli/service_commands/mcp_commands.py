@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import click
 
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Principal, Role, local_admin
+from memoranda.access.principal import Principal, local_admin
 from memoranda.access.read_audit import ReadAudit
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.assembly import open as open_book
@@ -23,6 +23,7 @@ from memoranda.cli.options import BOOK_VARIABLE, opens_book, seen_as_agent
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, installing
 from memoranda.model.records import AudienceKind
+from memoranda.operations import Role
 
 try:
     from memoranda.mcp_server import program_entries

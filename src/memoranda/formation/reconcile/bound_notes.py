@@ -55,20 +55,25 @@ class _Binder:
     def left_of(self, patch: ProfilePatch) -> ProfilePatch | None:
         """Return the operations of a patch on fields that are not bound; None if there are none."""
         wanted = next((one for one in self._reading.schemas if one.name == patch.schema_name), None)
-        keys = {} if wanted is None else schema_of(wanted).keys
+        shown = self._reading.profile(patch.schema_name)
+        before: dict[str, Any] = {} if shown is None else shown.body
+        grounds = {} if shown is None else shown.grounds
+        # A document keeps a field that it had before the field was bound; only one that a memory holds has a source here.
+        keys = {
+            field: key
+            for field, key in ({} if wanted is None else schema_of(wanted).keys).items()
+            if field not in before or field in grounds
+        }
         bound = [one for one in patch.with_sources() if _field(one[0]) in keys]
         if wanted is None or not bound:
             return patch
         self.bound = True
-        shown = self._reading.profile(patch.schema_name)
-        before: dict[str, Any] = {} if shown is None else shown.body
         pinned = () if shown is None else shown.pinned
         operations = [operation for operation, _ in patch.with_sources()]
         shape = schema_of(wanted).shape
         patched = apply_patch(None if shown is None else before, operations, shape, pinned=pinned)
         after = before if patched.faults or patched.document is None else patched.document
         changed, gone = changed_fields(before, after)
-        grounds = {} if shown is None else shown.grounds
         for field in dict.fromkeys(_field(operation) for operation, _ in bound):
             sources = [id for operation, some in bound if _field(operation) == field for id in some]
             cited = tuple(one for one in patch.cited if one.message in sources)

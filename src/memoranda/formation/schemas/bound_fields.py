@@ -114,7 +114,7 @@ def counts(memory: Memory, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The holder of a field: a memory, or the stored document of a book of an earlier version."""
+    """The holder of a field: a memory, or a document that had the field before its schema bound it."""
 
     value: Any
     audience: Audience

@@ -1,0 +1,1 @@
+"""How Memoranda is extended: an operation, and a door for callers of another kind."""

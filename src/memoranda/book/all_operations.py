@@ -1,0 +1,64 @@
+"""All operations of a book by name, collected from the classes of its parts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from memoranda.book.admin.across_owners import Admin
+from memoranda.book.admin.job_verbs import Jobs
+from memoranda.book.book import Book
+from memoranda.book.items.item_verbs import Items
+from memoranda.book.schema_verbs import Schemas
+from memoranda.book.service_keys import Keys
+from memoranda.book.verbs.documents import Agents, Profiles
+from memoranda.book.verbs.episodes import Episodes
+from memoranda.book.verbs.experience import Experience
+from memoranda.book.verbs.thread_handle import ThreadHandle
+from memoranda.operations import Operation
+from memoranda.worker import Worker
+
+#: The class of each part of a book.
+PARTS: Final[dict[str, type]] = {
+    "thread": ThreadHandle,
+    "profile": Profiles,
+    "episodes": Episodes,
+    "items": Items,
+    "agents": Agents,
+    "experience": Experience,
+    "schemas": Schemas,
+    "admin": Admin,
+    "jobs": Jobs,
+    "worker": Worker,
+    "keys": Keys,
+}
+
+
+def _declared() -> Iterator[tuple[str, Operation | str]]:
+    """Yield the name and the declaration of each function of the book and its parts that has one."""
+    for part, of in {"": Book, **PARTS}.items():
+        for name in dict.fromkeys(name for kind in of.__mro__ for name in vars(kind)):
+            declared = getattr(getattr(of, name, None), "declared", None)
+            if declared is not None:
+                yield part if name == "__call__" else f"{part}.{name}".strip("."), declared
+
+
+def named(name: str, declared: Operation) -> Operation:
+    """Return an operation under its name; raise TypeError if an argument could name somebody without being checked."""
+    operation = replace(declared, name=name)
+    for argument in list(inspect.signature(operation.function).parameters)[1:]:
+        if operation.naming(argument) is None:
+            raise TypeError(
+                f"{name}: say whom the argument {argument!r} names, as in "
+                f"@offer(…, names={{{argument!r}: Names.NOBODY}})"
+            )
+    return operation
+
+
+#: What a caller from outside may ask for. What is not declared is not here, so no surface has it.
+OPERATIONS: Final = {name: named(name, one) for name, one in _declared() if isinstance(one, Operation)}
+
+#: Functions that no caller from outside has, each with the reason.
+NOT_OFFERED: Final = {name: one for name, one in _declared() if isinstance(one, str)}

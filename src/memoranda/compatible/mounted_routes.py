@@ -1,0 +1,17 @@
+"""All routes of this room, as the service mounts them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from memoranda.access.service_settings import ServiceSettings
+from memoranda.book.all_operations import OPERATIONS
+from memoranda.compatible.eddi_routes import memory_routes, property_routes
+from memoranda.compatible.gdpr_routes import gdpr_routes, restriction_routes
+from memoranda.compatible.langgraph_routes import store_routes
+
+
+def compatible_routes(settings: ServiceSettings) -> tuple[APIRouter, ...]:
+    """Return the routes of all other products."""
+    always = memory_routes, property_routes, gdpr_routes, store_routes(settings.store_owner_label)
+    return (*always, restriction_routes) if "restrict" in OPERATIONS else always

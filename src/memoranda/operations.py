@@ -1,0 +1,247 @@
+"""Operations: what is declared beside a function of the book, so that each surface can offer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from functools import cached_property
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
+
+import typing_extensions
+
+from memoranda.errors import InvalidInput
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+_OWNER = "/v1/owners/{owner}"
+
+
+class Role(IntEnum):
+    """The roles of credentials, least first; each includes the ones before it."""
+
+    VIEWER = 1
+    EDITOR = 2
+    ADMIN = 3
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the role with this name; raise ``InvalidInput`` if there is none."""
+        try:
+            return cls[name.upper()]
+        except KeyError:
+            raise InvalidInput(f"role: {name!r} is none; use viewer, editor or admin", field="role") from None
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+class World:
+    """How the operations of a part are called: the type argument of parts."""
+
+
+class Awaited(World):
+    """They are awaited."""
+
+
+class Blocking(World):
+    """They block."""
+
+
+W = typing_extensions.TypeVar("W", bound=World, covariant=True, default=Awaited)
+
+
+class Part(Generic[W]):
+    """A book or a part of one. ``Part[Blocking]`` has the same operations as calls that block."""
+
+    __slots__ = ()
+
+
+class Offered(Protocol[P, R]):
+    """An operation as type checkers see it; when the program runs it is the function itself."""
+
+    @overload
+    def __get__(self, part: None, of: type) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]: ...
+    @overload
+    def __get__(self, part: Part[Blocking], of: type) -> Callable[P, R]: ...
+    @overload
+    def __get__(self, part: Part[Awaited], of: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, part: Any, of: type) -> Any:
+        """Return the function, or the method of a part."""
+        ...
+
+
+class Offering(Protocol):
+    """Declares a function, and gives it back."""
+
+    def __call__(self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /) -> Offered[P, R]:
+        """Declare it."""
+        ...
+
+
+class Keeping(Protocol):
+    """Declares a function that may also return at once, and gives it back."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
+    ) -> Offered[P, R]: ...
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    def __call__(self, function: Any, /) -> Any:
+        """Declare it."""
+        ...
+
+
+class Names(Enum):
+    """Whom an argument names: the guard checks that a credential may name them."""
+
+    OWNER = "owner"
+    AGENT = "agent"
+    NOBODY = "nobody"
+
+
+#: Arguments whose meaning is the same in every operation. ``groups``, ``audience``, ``as_owner`` and messages are checked by the
+#: guard under these names; evidence, keys and settings name people, too, and are an administrator's or an agent's own.
+_KNOWN = frozenset(
+    "about after agents appends applies_when approved as_owner ask_model at_least audience backups before body budget by cardinality "
+    "content conversation count cursor data deletes description digest dry_run earlier end ended_at episode "
+    "erase_after_hours everything evidence expect expect_last expires_at explain external_id feedback field fields first "
+    "goal grace_seconds groups happened id ids index instructions keep keep_first key kind kinds last like limit line "
+    "lines loser mark_used masked max_depth max_gap message metrics mode model name names namespace native new "
+    "newest_first observed_at offset only opens operation outcome owners parameters path person pinned pinned_first plan "
+    "position prefix progress puts query rating reason receipt renew replace_all result retired revoked_at role "
+    "role_or_messages roles run schema schemas set settings since source sources speaker start started_at state "
+    "statements status subject suffix summary supersedes system_prompt tags take text thread time_zone title token_count "
+    "tool_call_id tool_calls trigger trust ttl types unset until update_mode valid_from valid_from_granularity valid_to "
+    "valid_to_granularity value vector wait wait_for what who whole winner with_dependents".split()
+)
+_NAMING: Mapping[str, Names] = {
+    **dict.fromkeys(_KNOWN, Names.NOBODY),
+    "owner": Names.OWNER,
+    "agent": Names.AGENT,
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation that a caller from outside may ask for; its arguments and its words are those of its function."""
+
+    name: str
+    #: The least role that may ask for it.
+    role: Role
+    method: str
+    path: str
+    #: Why a credential that is no admin's may ask for it without an owner; empty: such a credential is refused.
+    safe: str = ""
+    #: The command that calls it and shows the answer to a person; ``memoranda call`` calls every operation.
+    command: str = ""
+    #: True if it erases or revokes: a terminal is asked before, and elsewhere ``--yes`` is needed.
+    final: bool = False
+    #: The arguments that list many at once: with ``each=true`` every one is its own operation.
+    batch: tuple[str, ...] = ()
+    #: Its name in the OpenAPI document where that is not made of its own words, and the example of a body there.
+    title: str = ""
+    example: Mapping[str, Any] | None = None
+    function: Callable[..., Any] = print
+    #: Whom its arguments name, where that is not what their names say everywhere.
+    names: Mapping[str, Names] = field(default_factory=dict)
+    #: What of a person it gives or stops, which only they or an administrator may ask for.
+    of_the_person: str = ""
+
+    def naming(self, argument: str) -> Names | None:
+        """Return whom an argument names; None if nobody has said."""
+        return self.names.get(argument) or _NAMING.get(argument)
+
+    @cached_property
+    def owner_argument(self) -> str:
+        """The name of the argument that is the owner whom it is about."""
+        return next((name for name, whom in self.names.items() if whom is Names.OWNER), "owner")
+
+    @cached_property
+    def agent_arguments(self) -> tuple[str, ...]:
+        """The names of the arguments that name an agent."""
+        return ("agent", *(name for name, whom in self.names.items() if whom is Names.AGENT))
+
+    @cached_property
+    def summary(self) -> str:
+        """The first line of its documentation."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
+
+    @cached_property
+    def reads(self) -> bool:
+        """True if it changes nothing that is stored."""
+        return self.role is Role.VIEWER or self.method == "GET"
+
+    @cached_property
+    def in_path(self) -> tuple[str, ...]:
+        """The names of the arguments in the path, in order."""
+        return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
+
+    @cached_property
+    def of_thread(self) -> bool:
+        """True if it is an operation of a thread's handle."""
+        return self.name.startswith("thread.")
+
+
+def offer(
+    role: Role,
+    route: str,
+    *,
+    command: str = "",
+    final: bool = False,
+    safe: str = "",
+    batch: tuple[str, ...] = (),
+    title: str = "",
+    example: Mapping[str, Any] | None = None,
+    names: Mapping[str, Names] | None = None,
+    of_the_person: str = "",
+) -> Offering:
+    """Declare a function as an operation for callers from outside; ``route`` is ``METHOD /path``, below an owner or below ``/v1``.
+
+    Role and route have no default, so neither a right nor an address is given by omission. ``names`` says whom an argument
+    names that has no meaning everywhere; without it the operation is refused when all are collected.
+    """
+    method, _, path = route.partition(" ")
+    path = path if path.startswith("/v1/") else _OWNER + path
+
+    def declare(function: Any) -> Any:
+        made = Operation(
+            "",
+            role,
+            method,
+            path,
+            safe,
+            command,
+            final,
+            batch,
+            title,
+            example,
+            function,
+            names or {},
+            of_the_person,
+        )
+        function.declared = made
+        return function
+
+    return cast(Offering, declare)
+
+
+def offer_lines(
+    role: Role, route: str, *, command: str, title: str = "", of_the_person: str = ""
+) -> Callable[[F], F]:
+    """Declare a function that yields lines as an operation for callers from outside."""
+    made = offer(role, route, command=command, title=title, of_the_person=of_the_person)
+    return cast(Callable[[F], F], made)
+
+
+def no_offer(reason: str) -> Keeping:
+    """Declare that no caller from outside has a function, and why."""
+
+    def declare(function: Any) -> Any:
+        function.declared = reason
+        return function
+
+    return cast(Keeping, declare)
