@@ -156,6 +156,19 @@ async def test_an_export_is_streamed_and_read_again_elsewhere(book, http):
         assert (await there.get(f"{OWNER}/count")).json() == 1
 
 
+async def test_a_fact_is_shown_and_forgotten_by_its_key(http):
+    for content, key in (("I like green tea", "drink"), ("I live in Porto", "home")):
+        await http.post(f"{OWNER}/memories", json={"content": content, "key": key})
+    found = (await http.post(f"{OWNER}/traces", json={"key": "drink", "as_owner": True})).json()
+    assert [one["content"] for one in found["memories"]] == ["I like green tea"]
+    done = await http.post(f"{OWNER}/forget", json={"key": "drink", "as_owner": True})
+    assert done.status_code == 200, done.text
+    left = (await http.get(f"{OWNER}/records", params={"types": "memory", "as_owner": "true"})).json()[
+        "records"
+    ]
+    assert [one["content"] for one in left] == ["I live in Porto"]
+
+
 async def test_an_owner_may_have_any_name(http):
     for name in ("a/b", "a%2Fb", "..", "ü", "a b?c#d"):
         path = path_of(OPERATIONS["remember"], {"owner": name})
