@@ -225,14 +225,14 @@ class _Client:
             "count": ("GET", "count", {}),
             "why": ("GET", f"records/{one}/why", {}),
             "history": ("GET", f"records/{one}/history", {}),
-            "ledger": ("GET", "ledger", {"limit": 20, "as_owner": True}),
+            "ledger": ("GET", "ledger", {"limit": 20, "as_owner": "true"}),
             "items.put": ("PUT", f"items/{item}", {**space, "value": {"text": text}}),
             "items.get": ("GET", f"items/{item}", space),
             "items.search": ("POST", "items/search", {**space, "query": question}),
             "forget": ("POST", "forget", {"ids": [one]}),
         }
         method, path, given = requests[verb]
-        return method, owner.name, path, given if "view" in given else {**given, "agent": "guide"}
+        return method, owner.name, path, given if "as_owner" in given else {**given, "agent": "guide"}
 
     async def _ask(
         self, verb: str, method: str, name: str, path: str, given: Any, owner: _Owner | None = None
