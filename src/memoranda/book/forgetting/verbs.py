@@ -92,8 +92,8 @@ class Forgetting(Part[W]):
         values of a key go, too, as they do without it where ``about`` or ``key`` names the fact; ``keep`` are the ids of those
         that stay. Nothing is changed.
 
-        With ``ask_model`` a language model is asked of the newest records that share a word or a topic with the fact if they
-        tell it in other words; what it finds is ``listed``. Before, ``asking`` says what that costs.
+        With ``ask_model`` a language model is asked whether the newest records that share a word or a topic with the fact
+        tell it in other words; its findings are ``listed``. ``asking`` says beforehand what that costs.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         if [id, about, key].count(None) != 2:
