@@ -77,12 +77,15 @@ MUTANTS = (
     _guard("whole book", "elif not verb.safe and (", "elif False and (", "unowned"),
     _guard("limited", 'principal.is_limited or "agent" not', '"agent" not', "unowned"),
     _guard("view", 'if given.get("as_owner") and not is_person:', "if False:"),
-    _guard("export", "verb.name in _OF_THE_PERSON or any(", "any(", "whole"),
+    _guard("export", "verb.of_the_person or any(", "any(", "whole"),
     _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False", "whole"),
     _guard("agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"),
     _guard("agents of messages", "for one in found if isinstance(one, dict)", "for one in ()", "spoken"),
     _guard(
-        "names of agents", 'if verb.name.startswith("agents.") and "name" in given:', "if False:", "agent"
+        "names of agents",
+        "given[word] for word in verb.agent_arguments if given.get(word) is not None",
+        "given[word] for word in ()",
+        "agent",
     ),
     _guard("list of agents", "if agent.name in self.principal.agents]", "]", "agent"),
     _guard("groups", "if principal.groups is not None and not set(groups)", "if False and not set(groups)"),
