@@ -174,7 +174,9 @@ def _flock(rng: random.Random, users: str) -> list[Canary]:
     found: list[Canary] = []
     while len(found) < _USERS:
         drawn = _canary(rng, f"{users}-{len(found)}")
-        if not any(drawn.value in one.said or one.value in drawn.said for one in found):
+        # In any case of letters, as they are searched for: Ranuzu is part of Dranuzu.
+        value, said = drawn.value.casefold(), drawn.said.casefold()
+        if not any(value in one.said.casefold() or one.value.casefold() in said for one in found):
             found.append(drawn)
     return found
 
