@@ -100,23 +100,24 @@ class Names(Enum):
 
     OWNER = "owner"
     AGENT = "agent"
+    #: Any users: only a credential that opens all of them may reach such an operation, which is about no owner.
+    USERS = "users"
     NOBODY = "nobody"
 
 
-#: Arguments whose meaning is the same in every operation. ``groups``, ``audience``, ``as_owner`` and messages are checked by the
-#: guard under these names; evidence, keys and settings name people, too, and are an administrator's or an agent's own.
+#: Arguments whose meaning is the same in every operation, and that name nobody, or whom the guard checks under these names:
+#: ``groups``, ``audience``, ``as_owner`` and messages. What is for administrators alone may name anybody.
 _KNOWN = frozenset(
-    "about after agents appends applies_when approved as_owner ask_model at_least audience backups before body budget by cardinality "
-    "content conversation count cursor data deletes description digest dry_run earlier end ended_at episode "
-    "erase_after_hours everything evidence expect expect_last expires_at explain external_id feedback field fields first "
-    "goal grace_seconds groups happened id ids index instructions keep keep_first key kind kinds last like limit line "
-    "lines loser mark_used masked max_depth max_gap message metrics mode model name names namespace native new "
-    "newest_first observed_at offset only opens operation outcome owners parameters path person pinned pinned_first plan "
-    "position prefix progress puts query rating reason receipt renew replace_all result retired revoked_at role "
-    "role_or_messages roles run schema schemas set settings since source sources speaker start started_at state "
-    "statements status subject suffix summary supersedes system_prompt tags take text thread time_zone title token_count "
-    "tool_call_id tool_calls trigger trust ttl types unset until update_mode valid_from valid_from_granularity valid_to "
-    "valid_to_granularity value vector wait wait_for what who whole winner with_dependents".split()
+    "about after appends applies_when as_owner ask_model at_least audience backups before body budget by cardinality "
+    "content conversation count cursor data deletes dry_run earlier end ended_at episode erase_after_hours everything "
+    "expect expect_last expires_at explain external_id feedback field fields first goal groups happened id ids index "
+    "keep keep_first key kind kinds last like limit line loser mark_used masked max_depth max_gap message mode name "
+    "names namespace native newest_first observed_at offset only operation outcome path pinned pinned_first plan "
+    "position prefix puts query rating reason receipt renew replace_all result retired role_or_messages run schema "
+    "schemas set since source sources speaker start started_at state statements status subject suffix summary "
+    "supersedes tags take text thread time_zone title token_count tool_call_id tool_calls trust ttl types unset until "
+    "valid_from valid_from_granularity valid_to valid_to_granularity value vector wait wait_for what winner "
+    "with_dependents".split()
 )
 _NAMING: Mapping[str, Names] = {
     **dict.fromkeys(_KNOWN, Names.NOBODY),
@@ -162,8 +163,8 @@ class Operation:
 
     @cached_property
     def agent_arguments(self) -> tuple[str, ...]:
-        """The names of the arguments that name an agent."""
-        return ("agent", *(name for name, whom in self.names.items() if whom is Names.AGENT))
+        """The names of the arguments beside ``agent`` that name an agent."""
+        return tuple(name for name, whom in self.names.items() if whom is Names.AGENT)
 
     @cached_property
     def summary(self) -> str:
@@ -208,22 +209,21 @@ def offer(
     path = path if path.startswith("/v1/") else _OWNER + path
 
     def declare(function: Any) -> Any:
-        made = Operation(
-            "",
-            role,
-            method,
-            path,
-            safe,
-            command,
-            final,
-            batch,
-            title,
-            example,
-            function,
-            names or {},
-            of_the_person,
+        function.declared = Operation(
+            name="",
+            role=role,
+            method=method,
+            path=path,
+            safe=safe,
+            command=command,
+            final=final,
+            batch=batch,
+            title=title,
+            example=example,
+            function=function,
+            names=names or {},
+            of_the_person=of_the_person,
         )
-        function.declared = made
         return function
 
     return cast(Offering, declare)

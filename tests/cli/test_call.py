@@ -25,9 +25,14 @@ def test_an_operation_without_a_command_of_its_own_is_called_by_its_name(shell: 
 
 
 def test_a_text_of_digits_stays_a_text_and_flags_and_lists_are_read(shell: Shell) -> None:
-    shell.run("call", "remember", "owner=ana", "content=42", "key=7", "pinned=true", "tags=a")
+    shell.run("call", "remember", "owner=ana", "content=42", "key=7", "pinned=true", "tags=12", "tags=[x")
     (memory,) = json.loads(shell.run("call", "list", "owner=ana"))["records"]
-    assert (memory["content"], memory["key"], memory["pinned"], memory["tags"]) == ("42", "7", True, ["a"])
+    assert (memory["content"], memory["key"], memory["pinned"], memory["tags"]) == (
+        "42",
+        "7",
+        True,
+        ["12", "[x"],
+    )
 
 
 def test_a_thread_is_reached_by_its_name_and_takes_a_list_of_messages(shell: Shell) -> None:

@@ -103,7 +103,20 @@ def test_an_operation_whose_argument_could_name_somebody_is_refused_until_it_say
     with pytest.raises(TypeError, match="say whom the argument 'colleague' names"):
         named("share_with", declared_of(share_with))
     offer(Role.EDITOR, "POST /share-with", names={"colleague": Names.NOBODY})(share_with)
-    assert named("share_with", declared_of(share_with)).agent_arguments == ("agent",)
+    assert named("share_with", declared_of(share_with)).agent_arguments == ()
+
+
+def test_what_names_users_is_refused_where_a_limited_credential_could_reach_it():
+    async def compare(self: object, owner: str, evidence: str) -> None:
+        """Compare users."""
+
+    offer(Role.EDITOR, "POST /compare", names={"evidence": Names.USERS})(compare)
+    with pytest.raises(TypeError, match="names users"):
+        named("compare", declared_of(compare))
+    # An argument that only lists of settings have is not known everywhere.
+    offer(Role.EDITOR, "POST /compare")(compare)
+    with pytest.raises(TypeError, match="'evidence'"):
+        named("compare", declared_of(compare))
 
 
 async def test_an_argument_that_names_an_agent_is_checked_under_any_name(book, monkeypatch):

@@ -17,7 +17,7 @@ from memoranda.book.verbs.documents import Agents, Profiles
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.book.verbs.thread_handle import ThreadHandle
-from memoranda.operations import Operation
+from memoranda.operations import Names, Operation, Role
 from memoranda.worker import Worker
 
 #: The class of each part of a book.
@@ -49,11 +49,13 @@ def named(name: str, declared: Operation) -> Operation:
     """Return an operation under its name; raise TypeError if an argument could name somebody without being checked."""
     operation = replace(declared, name=name)
     for argument in list(inspect.signature(operation.function).parameters)[1:]:
-        if operation.naming(argument) is None:
+        if operation.role is not Role.ADMIN and operation.naming(argument) is None:
             raise TypeError(
                 f"{name}: say whom the argument {argument!r} names, as in "
                 f"@offer(…, names={{{argument!r}: Names.NOBODY}})"
             )
+    if Names.USERS in operation.names.values() and ("owner" in operation.in_path or operation.safe):
+        raise TypeError(f"{name}: it names users, so a credential that is limited to some must not reach it")
     return operation
 
 

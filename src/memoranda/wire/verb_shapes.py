@@ -72,7 +72,8 @@ class Shape:
         forms = {wire_name(word): field.annotation for word, field in self.model.model_fields.items()}
         for name, text in pairs:
             form, value = forms.get(name), self._from_text(name, text)
-            if form is Any or _holds(form, list) or _holds(form, dict):
+            # A text of digits is a text, unless any value is taken.
+            if form is Any or (text[:1] in "[{" and (_holds(form, list) or _holds(form, dict))):
                 with suppress(ValueError):
                     value = from_json(text, allow_inf_nan=False)
             if _holds(form, list) and not isinstance(value, list):

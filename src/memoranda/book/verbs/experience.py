@@ -28,7 +28,7 @@ _AT_A_TIME = 1000
 class Experience(RecordVerbs, Part[W]):
     """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
 
-    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience")
+    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience", names={"evidence": Names.USERS})
     async def add(
         self,
         agent: str,
@@ -57,7 +57,11 @@ class Experience(RecordVerbs, Part[W]):
         request = ["experience", field, line, _told(evidence)]
         return await self._write(party, WHOLE, AddExperience(made), request, operation)
 
-    @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience/{line}/evidence")
+    @offer(
+        Role.EDITOR,
+        "POST /v1/agents/{agent}/experience/{line}/evidence",
+        names={"evidence": Names.USERS},
+    )
     async def add_evidence(
         self,
         agent: str,
