@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 import click
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the nearest known names as words for an error; empty if none is near."""
+    near = get_close_matches(name, list(known), 3, 0.5)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 
 class CommandGroup(click.Group):
@@ -15,7 +22,6 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; an unknown one is refused with the nearest names."""
         if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            near = get_close_matches(args[0], self.list_commands(ctx), 3, 0.5)
-            meant = f" (did you mean {' or '.join(near)}?)" if near else ""
+            meant = did_you_mean(args[0], self.list_commands(ctx))
             raise click.UsageError(f"there is no command {args[0]!r}{meant}", ctx)
         return super().resolve_command(ctx, args)

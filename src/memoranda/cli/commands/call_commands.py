@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ import click
 from memoranda.access.guard import Guard
 from memoranda.access.principal import local_admin
 from memoranda.book.all_operations import OPERATIONS
+from memoranda.cli.command_group import did_you_mean
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.session import Session, confirm
@@ -69,9 +69,9 @@ def _explain(printer: Printer, operation: Operation, shape: Shape) -> None:
 def _named(name: str) -> Operation:
     if name in OPERATIONS:
         return OPERATIONS[name]
-    near = get_close_matches(name, OPERATIONS, 3, 0.5)
-    meant = f" (did you mean {' or '.join(near)}?)" if near else ""
-    raise click.UsageError(f"there is no operation {name!r}{meant}; memoranda call lists all")
+    raise click.UsageError(
+        f"there is no operation {name!r}{did_you_mean(name, OPERATIONS)}; memoranda call lists all"
+    )
 
 
 def _read(shape: Shape, pairs: Sequence[str]) -> dict[str, Any]:
