@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import cast
 from uuid import UUID
 
 from memoranda.engines.inmemory import jobs
@@ -21,12 +20,9 @@ from memoranda.engines.inmemory.tables import (
     Writes,
 )
 from memoranda.errors import Conflict
-from memoranda.model.ledger import Entry, aged_of
-from memoranda.model.memories import Memory
+from memoranda.model.ledger import aged_of
 from memoranda.model.messages import Thread
-from memoranda.model.passages import UNUSED
 from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType
-from memoranda.model.values import expired, moment
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
@@ -58,16 +54,6 @@ def _by_operation(on: Session, question: q.ByOperation) -> q.Applied | None:
     return None if era is None else q.Applied(era.ledger[position - 1], era.ended)
 
 
-def _load(on: Session, question: q.Load) -> dict[UUID, Record]:
-    records = on.era.records
-    return {id: records[id].record() for id in question.ids if id in records}
-
-
-def _holders(on: Session, question: q.Holders) -> dict[bytes, Record]:
-    kept = (kept for kept in _kept(on) if kept.now.row.slot in question.slots)
-    return {cast(bytes, k.now.row.slot): k.record() for k in kept}
-
-
 def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
     kept = on.era.records.get(question.thread)
     record = None if kept is None else kept.record()
@@ -76,46 +62,12 @@ def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
     return q.ThreadEnd(record.audience, record.agent, kept.tail, kept.now.row.valid_to)
 
 
-def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
-    return max((row.seq for row in _messages(on, question.thread) if row.kind == "user"), default=0)
-
-
 def _count_items(on: Session, question: q.CountItems) -> int:
     rows = (kept.now.row for kept in _kept(on))
     living = (row for row in rows if row.type == "item" and row.status is None)
     return sum(
         1 for row in living if question.at is None or row.valid_to is None or row.valid_to > question.at
     )
-
-
-def _own(on: Session, agent: str | None) -> Iterator[tuple[Kept, Memory]]:
-    active = ((kept, cast(Memory, kept.record())) for kept in _active(on))
-    return ((kept, memory) for kept, memory in active if memory.agent == agent)
-
-
-def _writers_of_expired(on: Session, question: q.WritersOfExpired) -> list[str | None]:
-    active = (cast(Memory, kept.record()) for kept in _active(on))
-    return [memory.agent for memory in active if expired(memory, moment(question.at))]
-
-
-def _own_memories(on: Session, question: q.OwnMemories) -> list[q.OwnMemory]:
-    return [
-        q.OwnMemory(
-            memory.id, kept.now.row.recorded_at, kept.now.row.at, memory.key, memory.trust, memory.pinned,
-            memory.thread is not None, kept.use or UNUSED,
-        )
-        for kept, memory in _own(on, question.agent)
-    ]  # fmt: skip
-
-
-def _oldest_own(on: Session, question: q.OldestOwn) -> list[Memory]:
-    own = [memory for _, memory in _own(on, question.agent) if not memory.pinned]
-    return sorted(own, key=lambda memory: (memory.recorded_at, memory.id))[: question.limit]
-
-
-def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
-    found = {resting for id in question.ids for resting in on.tables.resting.get(id, ())}
-    return [on.tables.records[id].record() for id in sorted(found)]
 
 
 def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
@@ -141,10 +93,6 @@ def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
     ]
 
 
-def _entries_at(on: Session, question: q.EntriesAt) -> list[Entry]:
-    return [on.era.ledger[at - 1] for at in question.positions if 1 <= at <= len(on.era.ledger)]
-
-
 def _positions_touching(on: Session, question: q.PositionsTouching) -> list[int]:
     found = (on.era.records[id] for id in question.ids if id in on.era.records)
     return sorted({version.position for kept in found for version in kept.versions})
@@ -160,16 +108,6 @@ def _aged(on: Session, _: q.Aged) -> dict[UUID, UUID]:
     return {id: thread for entry in on.era.ledger for id, thread in aged_of(entry).items()}
 
 
-def _erased_eras(on: Session, question: q.ErasedEras) -> frozenset[UUID]:
-    eras = on.tables.eras
-    return frozenset(id for id in question.eras if id in eras and eras[id].ended)
-
-
-def _in_thread(on: Session, question: q.InThread) -> list[UUID]:
-    rows = ((kept.id, kept.now.row) for kept in _kept(on))
-    return [id for id, row in rows if row.thread == question.thread.bytes and row.type != "thread"]
-
-
 def _kept(on: Session) -> Iterator[Kept]:
     return iter(on.era.records.values())
 
@@ -177,12 +115,6 @@ def _kept(on: Session) -> Iterator[Kept]:
 def _active(on: Session) -> Iterator[Kept]:
     rows = ((kept, kept.now.row) for kept in _kept(on))
     return (kept for kept, row in rows if row.type == "memory" and row.status == "active")
-
-
-def _messages(on: Session, thread: UUID) -> Iterator[StoredRow]:
-    """Return a thread's messages."""
-    rows = (kept.now.row for kept in _kept(on))
-    return (row for row in rows if row.type == "message" and row.thread == thread.bytes)
 
 
 def era_of(on: Session, base: OwnerBase) -> Era:
@@ -285,28 +217,15 @@ ANSWERS: Answers = {
     q.FindOwner: _base,
     q.Secret: lambda on, _: on.tables.secret,
     q.ByOperation: _by_operation,
-    q.Load: _load,
-    q.Holders: _holders,
     q.EndOf: _end_of,
-    q.LastUserTurn: _last_user_turn,
     q.CountActive: lambda on, _: on.base.held if on.base else 0,
     q.CountItems: _count_items,
-    q.WritersOfExpired: _writers_of_expired,
-    q.CountOwn: lambda on, question: sum(1 for _ in _own(on, question.agent)),
-    q.OwnMemories: _own_memories,
-    q.OldestOwn: _oldest_own,
-    q.CountRun: lambda on, question: sum(1 for kept in _kept(on) if kept.run == question.run),
-    q.RestingOn: _resting_on,
     q.Members: _members,
     q.OtherHolders: _other_holders,
-    q.EntriesAt: _entries_at,
     q.PositionsTouching: _positions_touching,
     q.VersionOf: _version_of,
     q.ErasedAmong: lambda on, question: frozenset(id for id in question.ids if on.tables.buried(id)),
     q.Aged: _aged,
-    q.PlaceTaken: lambda on, question: any(row.seq == question.seq for row in _messages(on, question.thread)),
-    q.ErasedEras: _erased_eras,
-    q.InThread: _in_thread,
 }
 
 WRITES: Writes = {w.Reserve: lambda on, _: None, w.PutJob: _put_job, w.StoreRecords: _store_records}

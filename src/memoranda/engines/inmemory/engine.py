@@ -17,26 +17,31 @@ from memoranda.engines.inmemory import (
     maintenance,
     pieces,
     reads,
-    service_rows,
+    rows,
     vector_sets,
 )
 from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
 from memoranda.model.book_rows import refuse_marked
 from memoranda.model.ledger import Scrubbed
 from memoranda.model.query import BookFacts
+from memoranda.storage.asked import ASKED, CHANGED
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Question, Write, run
 
 A = TypeVar("A")
 
-_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure, service_rows)
+_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure)
 _ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in part.ANSWERS.items()}
 _WRITES: Writes = {given: function for part in _PARTS for given, function in part.WRITES.items()}
 
 
 def answer(on: Session, question: Question[Any]) -> Any:
     """Answer a question from the tables."""
-    return _ANSWERS[type(question)](on, question)
+    own = _ANSWERS.get(type(question))
+    if own is not None:
+        return own(on, question)
+    asked = ASKED[type(question)]
+    return asked.answer(rows.answer(on, asked.of, question))
 
 
 def carry_out(on: Session, writes: Sequence[Write]) -> None:
@@ -45,7 +50,11 @@ def carry_out(on: Session, writes: Sequence[Write]) -> None:
         if (check := batches.CHECKS.get(type(write))) is not None:
             check(on, write)
     for write in writes:
-        _WRITES[type(write)](on, write)
+        own = _WRITES.get(type(write))
+        if own is not None:
+            own(on, write)
+        else:
+            rows.carry_out(on, CHANGED[type(write)](write))
 
 
 class InMemoryEngine(Store):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from uuid import UUID
 
 from memoranda.engines.inmemory.batches import Storing, era_of
 from memoranda.engines.inmemory.tables import Answers, Session, Writes
 from memoranda.model.ledger import Erasures
-from memoranda.model.records import PASSAGE_TYPES, Owner
+from memoranda.model.records import PASSAGE_TYPES
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
@@ -66,10 +65,6 @@ def _remove_records(on: Session, write: w.RemoveRecords) -> None:
             storing.leave(era.shelves[kept.now.audience], leaving.id)
 
 
-def _bury(on: Session, write: w.Bury) -> None:
-    on.tables.tombstones.update(dict.fromkeys(write.digests, micros(write.at)))
-
-
 def _end_era(on: Session, write: w.EndEra) -> None:
     era = era_of(on, write.base)
     assert era.owner is not None
@@ -79,22 +74,9 @@ def _end_era(on: Session, write: w.EndEra) -> None:
     era.owner, era.ended_at = None, micros(write.at)
 
 
-def _own_jobs(on: Session, _: u.OwnJobs) -> list[bytes]:
-    return [id for id, row in on.tables.jobs.items() if row.era == on.era.id]
-
-
-def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Owner]:
-    records = on.tables.records
-    found = ((id, records[id].era.owner) for id in question.ids if id in records)
-    return {id: owner for id, owner in found if owner is not None}
-
-
 ANSWERS: Answers = {
-    u.AllRecords: lambda on, _: [kept.record() for kept in on.era.records.values()],
     u.Belongings: _belongings,
     u.CountFilled: _count_filled,
-    u.OwnJobs: _own_jobs,
-    u.OwnersOfRecords: _owners_of,
     u.PastErasures: _past_erasures,
 }
 
@@ -103,6 +85,5 @@ WRITES: Writes = {
     w.ScrubLedger: _scrub_ledger,
     w.BlankVersions: _blank_versions,
     w.RemoveRecords: _remove_records,
-    w.Bury: _bury,
     w.EndEra: _end_era,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -34,25 +33,6 @@ def make_embedding_due(tables: Tables, at: datetime) -> None:
         jobs = (row.piece for row in tables.jobs.values())
         if not any((job.kind, job.key, job.state) == (EMBED, name, JobState.WAITING) for job in jobs):
             put(tables, None, embed_job(name), at)
-
-
-def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
-    name = (question.owner, question.kind, question.key)
-    rows = on.tables.jobs.values()
-    found: u.JobRow | None = _bare(
-        next((row for row in rows if (row.owner, row.piece.kind, row.piece.key) == name), None)
-    )
-    return found
-
-
-def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
-    found = (
-        row
-        for row in on.tables.jobs.values()
-        if question.state in (None, row.piece.state) and question.owner in (None, row.owner)
-    )
-    rows = sorted(found, key=lambda row: (row.piece.run_at, row.piece.id))[: question.limit]
-    return [_bare(row) for row in rows]
 
 
 def _due(on: Session, question: u.DueKind | u.DueJob) -> u.JobRow | None:
@@ -98,18 +78,6 @@ def _save(on: Session, write: w.SaveJob) -> None:
     on.tables.jobs[write.row.piece.id] = replace(write.row, piece=write.row.piece._replace(kept=kept))
 
 
-def _drop(on: Session, write: w.DropJobs) -> None:
-    for id in write.ids:
-        on.tables.jobs.pop(id, None)
-
-
-def _set(on: Session, ids: Iterable[bytes], **columns: Any) -> None:
-    jobs = on.tables.jobs
-    for id in ids:
-        if id in jobs:
-            jobs[id] = replace(jobs[id], piece=jobs[id].piece._replace(**columns))
-
-
 def _due_kind(on: Session, question: u.DueKind) -> str | None:
     row = _due(on, question)
     return None if row is None else row.piece.kind
@@ -117,8 +85,6 @@ def _due_kind(on: Session, question: u.DueKind) -> str | None:
 
 ANSWERS: Answers = {
     u.JobAt: lambda on, question: _bare(on.tables.jobs.get(question.id.bytes)),
-    u.JobOf: _job_of,
-    u.JobsIn: _jobs_in,
     u.Now: lambda _, question: micros(question.at),
     u.DueKind: _due_kind,
     u.DueJob: _due,
@@ -126,8 +92,4 @@ ANSWERS: Answers = {
 }
 WRITES: Writes = {
     w.SaveJob: _save,
-    w.DropJobs: _drop,
-    w.SilenceJobs: lambda on, write: _set(on, write.ids, error=""),
-    w.KeepAnswer: lambda on, write: _set(on, [write.job], kept=(tuple(write.about), write.text)),
-    w.ForgetKept: lambda on, write: _set(on, write.ids, kept=None),
 }

@@ -25,7 +25,6 @@ from memoranda.model.book_rows import (
 )
 from memoranda.model.ledger import Actor, Entry
 from memoranda.model.passages import Use
-from memoranda.model.records import Owner
 from memoranda.model.values import micros, moment
 from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode, encode
@@ -38,10 +37,6 @@ from memoranda.storage.rows import audience_columns, audience_of, dump_entry, lo
 
 def _properties(on: Session, _: u.Properties) -> dict[str, bytes]:
     return {**on.tables.properties, SECRET: on.tables.secret}
-
-
-def _eras_after(on: Session, question: u.ErasAfter) -> list[bytes]:
-    return sorted(id.bytes for id in on.tables.eras if id.bytes > question.after)[: question.limit]
 
 
 def _book_rows(on: Session, _: u.BookRows) -> BookFrame:
@@ -121,12 +116,6 @@ def _jobs(tables: Tables, era: Era | None) -> tuple[JobPiece, ...]:
     found = (row.piece for row in tables.jobs.values() if row.era == whose)
     jobs = (job for job in found if era is not None or job.kind not in OWN_UPKEEP)
     return tuple(sorted(job._replace(payload=job_payload(job.payload)) for job in jobs))
-
-
-def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
-    living = on.tables.living.items()
-    found = (owner for owner, era in living if owner.tenant == question.tenant and era.ledger)
-    return sorted(found, key=lambda owner: owner.parts)
 
 
 # ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -235,11 +224,9 @@ def _earlier(tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, versi
 
 ANSWERS: Answers = {
     u.Properties: _properties,
-    u.ErasAfter: _eras_after,
     u.BookRows: _book_rows,
     u.EraFrame: _era_frame,
     u.PiecesAfter: _pieces_after,
-    u.OwnersOf: _owners_of,
 }
 
 WRITES: Writes = {

@@ -8,19 +8,17 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 from uuid import UUID
 
+from memoranda.engines.inmemory.rows import record_meets
 from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Writes
 from memoranda.model.changes import FORM
-from memoranda.model.data.data_filters import record_data
-from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page, Scan
-from memoranda.model.records import COMMITMENT, Owner, Record, View
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import gone, micros
-from memoranda.storage import StoredRow
 from memoranda.storage import questions as q
+from memoranda.storage.filter_conditions import conditions_of
 from memoranda.storage.filters import page_of, start_of, touched
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
-from memoranda.storage.rows import TAKEN_BACK
 
 K = TypeVar("K")
 
@@ -94,76 +92,8 @@ def _count(on: Session, question: q.CountRecords) -> int:
 
 
 def _matching(era: Era, view: View, filter: Filter) -> list[Kept]:
-    return [
-        kept
-        for kept in era.visible(view)
-        if _meets(kept, filter) and not (view.at is not None and _has_expired(kept.now.row, micros(view.at)))
-    ]
-
-
-def _meets(kept: Kept, filter: Filter) -> bool:
-    row = kept.now.row
-    return (
-        _meets_in_time(kept, filter)
-        and _meets_facets(row, filter)
-        and (row.status == "withdrawn") is filter.withdrawn
-        and (filter.types is None or row.type in filter.types)
-        and (filter.kinds is None or row.kind in filter.kinds)
-        and (filter.kind_prefix is None or (row.kind is not None and row.kind.startswith(filter.kind_prefix)))
-        and (filter.statuses is None or row.status in filter.statuses)
-        and (filter.thread is None or row.thread == filter.thread.bytes)
-        and (filter.not_thread is None or row.thread not in (None, filter.not_thread.bytes))
-        and (filter.slots is None or row.slot in filter.slots)
-        and (filter.sources is None or not filter.sources.isdisjoint(kept.sources))
-        and (not filter.pinned or row.type != "memory" or json.loads(row.body).get("pinned", False))
-        and (filter.since is None or row.at >= micros(filter.since))
-        and (filter.until is None or row.at < micros(filter.until))
-        and (filter.data is None or filter.data.met_by(record_data(row.type, json.loads(row.body))))
-    )
-
-
-def _meets_in_time(kept: Kept, filter: Filter) -> bool:
-    row = kept.now.row
-    return (
-        (filter.valid_at is None or _valid(row, micros(filter.valid_at)))
-        and (filter.as_of is None or (row.status not in TAKEN_BACK and _valid(row, micros(filter.as_of))))
-        and (filter.current_at is None or _is_current(row, micros(filter.current_at)))
-        and (filter.expired_at is None or _has_expired(row, micros(filter.expired_at)))
-        and (filter.known_at is None or _known(kept, micros(filter.known_at)))
-    )
-
-
-def _valid(row: StoredRow, at: int) -> bool:
-    return (row.valid_from is None or row.valid_from <= at) and (row.valid_to is None or row.valid_to > at)
-
-
-def _is_current(row: StoredRow, at: int) -> bool:
-    return row.type != "memory" or row.kind == COMMITMENT or row.valid_to is None or row.valid_to > at
-
-
-def _has_expired(row: StoredRow, at: int) -> bool:
-    """True if a row had expired at a moment. For memories the facets say when, for others the column."""
-    if row.valid_to is None or row.valid_to > at:
-        return False
-    return row.type != "memory" or any(end <= at for end in json.loads(row.facets or "[]")[7:])
-
-
-def _known(kept: Kept, at: int) -> bool:
-    return kept.learnt <= at and (kept.ended is None or kept.ended > at)
-
-
-def _meets_facets(row: StoredRow, filter: Filter) -> bool:
-    _, agent, key, subject, trust, tags, *_ = json.loads(row.facets) if row.facets else _NO_FACETS
-    return (
-        (filter.agent is None or agent == filter.agent)
-        and (filter.keys is None or key in filter.keys)
-        and (filter.subject is None or subject == filter.subject)
-        and (filter.trust is None or trust in filter.trust)
-        and (filter.tags is None or not filter.tags.isdisjoint(tags))
-    )
-
-
-_NO_FACETS = (None, None, None, None, None, ())
+    wanted = conditions_of(filter, view.at)
+    return [kept for kept in era.visible(view) if record_meets(wanted, kept)]
 
 
 def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
@@ -189,10 +119,6 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
     return [
         q.SeenVersion(v.row.version, v.position, v.audience, told.get(v.row.version)) for v in kept.versions
     ]
-
-
-def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:
-    return on.era.ledger[question.after : question.after + question.limit]
 
 
 def _shelves_since(on: Session, question: q.ShelvesSince | q.Look) -> list[tuple[Shelf, ShelfDelta]]:
@@ -257,7 +183,6 @@ ANSWERS: Answers = {
     q.NewestPassages: _newest,
     q.CountKinds: _kinds,
     q.VersionsInView: _versions,
-    q.EntriesAfter: _entries_after,
     q.ShelvesSince: _shelves_since,
     q.Look: _look,
     q.Uses: _uses,

@@ -51,11 +51,6 @@ def _reword(on: Session, write: w.Reword) -> None:
     jobs.make_embedding_due(on.tables, write.at)
 
 
-def _reworded_among(on: Session, question: u.RewordedAmong) -> dict[UUID, int]:
-    rows = {id: on.tables.records[id].now.row for id in question.ids if id in on.tables.records}
-    return {id: row.version for id, row in rows.items() if row.type == "message" and row.version > 1}
-
-
 def _remark(touched: Iterable[Kept]) -> None:
     """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
     marked: set[int] = set()
@@ -119,7 +114,6 @@ def _activate_set(on: Session, write: w.ActivateSet) -> None:
 ANSWERS: Answers = {
     u.StaleTerms: _stale_terms,
     u.PassagesAmong: _passages_among,
-    u.RewordedAmong: _reworded_among,
     u.Sets: _sets,
     u.LockSet: _lock_set,
     u.Lacking: _lacking,
