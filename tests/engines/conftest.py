@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tests of a session: TEST_POSTGRES names one, or one is started."""
+"""Database servers for the tests of a session: TEST_POSTGRES and MEMORANDA_TEST_MONGODB name them, or they are started."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
+from tests.engines.mongo_server import MongoPlace
 from tests.engines.postgres_server import Place
+from tools.mongod import Mongod, NoServer
 
 _NUMBERS = itertools.count()
 
@@ -75,3 +77,18 @@ def database(postgres: Place) -> Iterator[Place]:
     )
     yield Place(ours, administrators)
     asyncio.run(run(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture(scope="session")
+def mongo() -> Iterator[MongoPlace]:
+    """A replica set of one member."""
+    pytest.importorskip("pymongo", reason="the driver is not installed: pymongo")
+    named = os.environ.get("MEMORANDA_TEST_MONGODB")
+    if named:
+        yield MongoPlace(named)
+        return
+    try:
+        with Mongod() as server:
+            yield MongoPlace(server.url, server)
+    except NoServer as exc:
+        pytest.skip(str(exc))
