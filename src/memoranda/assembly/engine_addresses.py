@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from memoranda.engines.mongo.server.address import SCHEMES as MONGO_SCHEMES
+from memoranda.engines.mongo.server.address import parse as mongo_place
 from memoranda.engines.postgres.server.address import ESCAPES
 from memoranda.engines.postgres.server.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine
@@ -63,11 +65,17 @@ def name_of(address: str | Path) -> str:
         if "\0" in str(where):
             raise _refused("a path must not contain a NUL character")
         return str(where.resolve())
-    return _in_memory().address if where == MEMORY else server_place(where).name
+    if where == MEMORY:
+        return _in_memory().address
+    return (mongo_place if _is_mongo(where) else server_place)(where).name
+
+
+def _is_mongo(url: str) -> bool:
+    return url.partition("://")[0].strip().lower() in MONGO_SCHEMES
 
 
 def _read_url(url: str) -> Path | str:
-    if url.partition("://")[0].strip().lower() in ("postgresql", "postgres"):
+    if _is_mongo(url) or url.partition("://")[0].strip().lower() in ("postgresql", "postgres"):
         # Its engine reads it; not every version of ``urlsplit`` reads an address of several hosts.
         return url
     try:
@@ -92,7 +100,9 @@ async def _open_engine(address: str | Path, *, create: bool, read_only: bool) ->
     if isinstance(where, Path):
         return await SqliteEngine.open(where, create=create, read_only=read_only)
     if where != MEMORY:
-        return await _postgres_at(where, create=create, read_only=read_only)
+        return await (_mongo_at if _is_mongo(where) else _postgres_at)(
+            where, create=create, read_only=read_only
+        )
     if read_only or not create:
         raise _refused(
             "a book in memory is always new, so it cannot be opened with read_only=True or create=False"
@@ -118,7 +128,18 @@ async def _postgres_at(url: str, *, create: bool, read_only: bool) -> Engine:
     return await PostgresEngine.open(url, create=create, read_only=read_only)
 
 
-_ADDRESSES = "a path, sqlite:///path, postgresql://user@host/database or memory://"
+async def _mongo_at(url: str, *, create: bool, read_only: bool) -> Engine:
+    try:
+        # The driver is imported only for a book on a server.
+        from memoranda.engines.mongo.engine import MongoEngine  # noqa: PLC0415
+    except ModuleNotFoundError as exc:
+        if exc.name not in ("pymongo", "bson"):
+            raise
+        raise _refused(f"a book on MongoDB needs its driver: {installing('mongodb')}") from exc
+    return await MongoEngine.open(url, create=create, read_only=read_only)
+
+
+_ADDRESSES = "a path, sqlite:///path, postgresql://user@host/database, mongodb://host/database or memory://"
 
 
 def _refused(why: str) -> InvalidInput:

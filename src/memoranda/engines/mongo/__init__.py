@@ -1,0 +1,1 @@
+"""The engine for books in a database of a MongoDB replica set."""
