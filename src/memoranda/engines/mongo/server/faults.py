@@ -40,7 +40,7 @@ def key_of(exc: PyMongoError) -> dict[str, object]:
 
 def may_read_again(exc: PyMongoError) -> bool:
     """True if a read that failed may succeed a moment later."""
-    return isinstance(exc, ConnectionFailure) or code_of(exc) in _READ_AGAIN
+    return may_write_again(exc) or code_of(exc) in _READ_AGAIN
 
 
 def may_write_again(exc: PyMongoError) -> bool:
