@@ -77,8 +77,10 @@ def free_port() -> int:
 class Mongod:
     """A replica set of one member that runs while its context is entered; it may be killed and started again."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, alone: bool = False) -> None:
         self._options = options
+        #: True for a server that is no replica set.
+        self._alone = alone
         self._room = tempfile.TemporaryDirectory(prefix="memoranda-mongod-", ignore_cleanup_errors=True)
         self.folder = Path(self._room.name)
         self.port = free_port()
@@ -112,7 +114,8 @@ class Mongod:
         data = self.folder / "data"
         data.mkdir(exist_ok=True)
         command = [str(program()), "--dbpath", str(data), "--port", str(self.port), "--bind_ip", "127.0.0.1"]
-        command += ["--replSet", "rs0", "--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--quiet"]
+        command += [] if self._alone else ["--replSet", "rs0"]
+        command += ["--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--quiet"]
         command += [
             "--logpath",
             str(self.folder / "log"),

@@ -166,7 +166,7 @@ class MongoEngine(Store):
         return [scrub.mark_erasure()]
 
     async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
-        pending = scrub.PENDING if changed or await scrub.is_needed(self._book) else ""
+        pending = scrub.PENDING if changed else await scrub.is_needed(self._book)
         state = "pending" if pending else "complete"
         return replace(receipt, state=state, pending_because=pending, unchecked=scrub.UNSEEN)
 

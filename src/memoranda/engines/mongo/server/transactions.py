@@ -26,6 +26,7 @@ from memoranda.engines.mongo.server.faults import (
     may_write_again,
     outcome_unknown,
 )
+from memoranda.engines.mongo.server.rewriting import MARK, end_abandoned
 from memoranda.engines.mongo.server.session import Document, Session, Standing, Taken
 from memoranda.errors import Busy, Conflict, ReadOnly
 from memoranda.model.book_rows import refuse_marked
@@ -236,8 +237,8 @@ class _Attempt(Generic[A]):
                 self.has_closed = True
                 await self._book.close_gates()
             standing = None if self._alone else await self._book.standing()
-            if standing is not None and self._guarded:
-                refuse_marked(standing.book)
+            if standing is not None:
+                await self._check(standing)
             async with self._book.client.start_session() as session:
                 await session.start_transaction(**_SNAPSHOT)
                 assert session.in_transaction
@@ -270,8 +271,16 @@ class _Attempt(Generic[A]):
         standing = await on.standing()
         renewed = {"$set": {"epoch": standing.epoch}, "$unset": {"closed": 1}}
         await on.bulk("gates", [UpdateMany({}, renewed)])
+        await self._check(standing)
+
+    async def _check(self, standing: Standing) -> None:
+        """Refuse a book that is marked as moving, and wait while its collections are written anew."""
         if self._guarded:
             refuse_marked(standing.book)
+        if MARK in standing.book:
+            self._book.forget_standing()
+            await end_abandoned(self._book.db)
+            raise _GateShut
 
     async def _pass_gate(self, on: Session) -> None:
         """Write this transaction's gate, which is open if nobody wants the book alone, and tells if somebody had it alone."""

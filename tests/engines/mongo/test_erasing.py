@@ -1,0 +1,140 @@
+"""What was erased is in no document of the database, and after a scrub in no file of the book."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+pytest.importorskip("pymongo", reason="the driver is not installed: pymongo")
+
+from bson import CodecOptions, encode
+from bson.binary import UuidRepresentation
+
+from memoranda.engines.mongo.engine import MongoEngine
+from memoranda.engines.mongo.scrub import is_needed
+from memoranda.engines.mongo.server.rewriting import begin
+from memoranda.errors import Busy
+from memoranda.model.changes import JobDraft, Retract
+from memoranda_conformance.builders import BEN, SMALL, Pen, vectors_of
+from tests.engines.mongo_server import MongoPlace
+from tools.mongod import Mongod
+
+CANARY = "quetzalcoatlus"
+_OPTIONS: CodecOptions[Any] = CodecOptions(uuid_representation=UuidRepresentation.STANDARD)
+
+
+@pytest.fixture
+async def engine(mongo: MongoPlace) -> AsyncIterator[MongoEngine]:
+    opened = await MongoEngine.open(mongo.new_book())
+    yield opened
+    await opened.close()
+
+
+async def everything(engine: MongoEngine) -> bytes:
+    """Return all documents of a book's database."""
+    found = b""
+    for name in await engine.server.db.list_collection_names():
+        async for doc in engine.server.db[name].find():
+            found += encode(doc, codec_options=_OPTIONS)
+    return found
+
+
+async def write_about(pen: Pen) -> None:
+    """Write the canary in every way into a book."""
+    memory = await pen.remember(f"saw a {CANARY}", key="bird", tags=(CANARY,), agent=CANARY)
+    thread = await pen.open()
+    await pen.say(thread, f"a {CANARY}!")
+    await pen.engine.put_vectors(SMALL, vectors_of(SMALL, memory))
+    draft = JobDraft("form", "one", {"about": CANARY})
+    await pen.write(Retract(memory), operation=CANARY, request=CANARY.encode(), jobs=(draft,))
+    job = await pen.engine.lease(["form"], "one", pen.now, 60)
+    assert job is not None and await pen.engine.keep(job, {"text": CANARY}, ())
+
+
+async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(engine: MongoEngine):
+    owner = BEN.model_copy(update={"id": CANARY})
+    pen = Pen(engine, owner)
+    await engine.begin_set(SMALL)
+    await write_about(pen)
+    assert CANARY.encode() in await everything(engine)
+    receipt = await pen.erase_all()
+    assert receipt.state == "pending" and "free blocks" in receipt.pending_because
+    assert CANARY.encode() not in await everything(engine)
+    left = {
+        name: await engine.server.db[name].count_documents({})
+        for name in ("records", "versions", "gone", "jobs")
+    }
+    assert left == {"records": 0, "versions": 0, "gone": 0, "jobs": 1}, "the job that makes vectors stays"
+
+
+async def test_after_a_scrub_the_files_of_the_book_hold_nothing_that_was_erased():
+    at_once = ("--directoryperdb", "--setParameter", "minSnapshotHistoryWindowInSeconds=0")
+    with Mongod(*at_once) as server:
+        engine = await MongoEngine.open(server.at("book"))
+        await engine.begin_set(SMALL)
+        pen = Pen(engine)
+        await write_about(pen)
+        kept = await Pen(engine, BEN).remember("keeps this")
+        admin: Any = engine.server.client.admin
+        await admin.command("fsync")
+
+        def held() -> int:
+            files = [*Path(server.folder, "data", "book").rglob("*.wt")]
+            return sum(path.read_bytes().count(CANARY.encode()) for path in files)
+
+        assert held()
+        await pen.erase_all()
+        assert "checkpoint" in (await engine.scrub()).pending_because
+        # Files of dropped collections go with a checkpoint.
+        async with asyncio.timeout(60):
+            while held():
+                await Pen(engine, BEN).remember("goes on")
+                await admin.command("fsync")
+        assert await Pen(engine, BEN).find(kept) is not None
+        assert (await engine.verify()).faults == ()
+        indexes = await engine.server.db.records.index_information()
+        assert len(indexes) > 10
+        await engine.server.db.book.update_one(
+            {"_id": "book"}, [{"$set": {"scrubbed_at": {"$subtract": ["$$NOW", 3_600_000]}}}]
+        )
+        assert await is_needed(engine.server) == ""
+        await engine.close()
+
+
+async def test_writers_wait_while_the_collections_are_written_anew_and_lose_nothing(engine: MongoEngine):
+    pens = [Pen(engine, BEN.model_copy(update={"id": f"of {n}"})) for n in range(4)]
+    stop = asyncio.Event()
+    told: asyncio.Queue[UUID] = asyncio.Queue()
+
+    async def go_on(pen: Pen) -> None:
+        while not stop.is_set():
+            told.put_nowait(await pen.remember("tea"))
+
+    writing = [asyncio.create_task(go_on(pen)) for pen in pens]
+    stored = []
+    for _ in range(3):
+        stored += [await told.get() for _ in pens]
+        assert "checkpoint" in (await engine.scrub()).pending_because
+    stop.set()
+    await asyncio.gather(*writing)
+    stored += [told.get_nowait() for _ in range(told.qsize())]
+    found = [record.id for pen in pens for record in await pen.scan()]
+    assert sorted(found) == sorted(stored)
+
+
+async def test_a_rewriting_that_was_killed_keeps_nobody_out_for_long(engine: MongoEngine):
+    pen = Pen(engine)
+    await pen.remember("tea")
+    await engine.server.write(lambda on: begin(on, "killed"), alone=True)
+    await engine.server.db.create_collection("records_anew_killed")
+    with pytest.raises(Busy):
+        await engine.server.write(lambda on: on.standing(), patience=0.3)
+    past: Any = {"$subtract": ["$$NOW", 1000]}
+    await engine.server.db.book.update_one({"_id": "book"}, [{"$set": {"rewriting.until": past}}])
+    await pen.remember("coffee")
+    assert "records_anew_killed" not in await engine.server.db.list_collection_names()
