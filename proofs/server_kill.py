@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
 from pathlib import Path
+from typing import Any
 
 from proofs._kill.reckoning import Broken
 from proofs._kill.writer import said
@@ -68,14 +69,14 @@ def run(count: int, seed: int) -> str:
             for _ in range(max(1, count // 10)):
                 series.kill_server()
             series.put_away()
-            done = _told(series)
-            controls = [_hasty(series), _unsynced(series)]
+            done = told(series)
+            controls = [hasty(series), unsynced(series)]
         finally:
             series.end()
     return f"{done}; controls caught after {controls[0]} and {controls[1]} rounds"
 
 
-def _told(series: Series) -> str:
+def told(series: Series) -> str:
     points = ", ".join(f"{point} {times}" for point, times in sorted(series.points.items()))
     return (
         f"{series.kills} writers killed ({points}), the server killed {series.servers} times under load; "
@@ -92,7 +93,7 @@ async def _warm(server: OwnServer) -> None:
         await book.remember("ann", "likes tea", agent="helper")
 
 
-def _hasty(series: Series) -> int:
+def hasty(series: Series) -> int:
     """Check that a build loses a write if it acknowledges before the commit."""
     series.hasty = True
     try:
@@ -101,7 +102,7 @@ def _hasty(series: Series) -> int:
         series.hasty = False
 
 
-def _unsynced(series: Series) -> int:
+def unsynced(series: Series) -> int:
     """Check that a build loses a write if the server acknowledges before its log is written."""
     series.trusting = True
     # A writer also ends with an error, and hears nothing more, where an acknowledged owner is gone.
@@ -131,9 +132,9 @@ class Warm:
     connection: Connection
 
     @classmethod
-    def fork(cls) -> Warm:
+    def fork(cls, writing: Callable[[Connection], None]) -> Warm:
         ours, theirs = _fork.Pipe()
-        process = _fork.Process(target=live, args=(theirs,), daemon=True)
+        process = _fork.Process(target=writing, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
         return cls(process, ours)
@@ -156,9 +157,12 @@ class Warm:
 class Series:
     """Rounds of kills, each followed by a check."""
 
-    server: OwnServer
+    server: Any
     folder: Path
     rng: random.Random
+    #: What a writer does, and the check of its book.
+    writing: Callable[[Connection], None] = live
+    reckoning: type[ServerReckoning] = ServerReckoning
     hasty: bool = False
     trusting: bool = False
     kills: int = 0
@@ -224,12 +228,12 @@ class Series:
         self._rounds += 1
         if self._rounds % _ROUNDS_OF_A_BOOK == 0:
             self.put_away()
-        self._book = self._book or ServerReckoning(self.server.new_book())
+        self._book = self._book or self.reckoning(self.server.new_book())
         return self._book
 
     def _begin(self, book: ServerReckoning, point: Point) -> Warm:
         while len(self._pool) < _TOGETHER:
-            self._pool.append(Warm.fork())
+            self._pool.append(Warm.fork(self.writing))
         writer = self._pool.popleft()
         self._running.append(writer)
         name = f"{self._rounds}{'abc'[len(self._running) - 1]}"

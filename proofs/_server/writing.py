@@ -65,15 +65,17 @@ def opened(address: str) -> Opening:
 def live(connection: Connection) -> None:
     """Wait for an assignment, then write until the end or until told to stop."""
     assignment = connection.recv()
-    _strike_at(assignment.point, assignment.after)
+    _strike_at(assignment.point, striking(assignment.after))
     if assignment.trusting:
         servers._WRITE = servers._WRITE.partition("; SELECT")[0]
     if assignment.hasty:
-        Server.write = _hasty(Server.write)  # type: ignore[method-assign]
-    asyncio.run(_Writer(assignment, connection).write())
+        Server.write = hasty(Server.write)  # type: ignore[method-assign]
+    asyncio.run(Writer(assignment, connection).write())
 
 
-class _Writer:
+class Writer:
+    """Writes to a book, and logs what it asked and was told."""
+
     def __init__(self, assignment: Assignment, connection: Connection) -> None:
         self._assignment = assignment
         self._connection = connection
@@ -132,8 +134,8 @@ class ServerReckoning(Reckoning):
 # ── death ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _strike_at(point: Point, after: int) -> None:
-    """Have this process kill itself when it comes there for the n-th time."""
+def striking(after: int) -> Callable[[], None]:
+    """Return the function that kills this process when it is called for the n-th time."""
     left = after
 
     def strike() -> None:
@@ -142,49 +144,59 @@ def _strike_at(point: Point, after: int) -> None:
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
+    return strike
+
+
+def _strike_at(point: Point, strike: Callable[[], None]) -> None:
     if point is Point.WITHIN:
-        Session._touch = _before(Session._touch, strike)  # type: ignore[method-assign]
+        Session._touch = before(Session._touch, strike)  # type: ignore[method-assign]
     elif point is Point.BEFORE_COMMIT:
-        Server._commit = _before(Server._commit, strike)  # type: ignore[method-assign]
+        Server._commit = before(Server._commit, strike)  # type: ignore[method-assign]
     elif point is Point.IN_COMMIT:
-        Server._commit = _meanwhile(Server._commit, strike)  # type: ignore[method-assign]
+        Server._commit = meanwhile(Server._commit, strike)  # type: ignore[method-assign]
     elif point is Point.AFTER_COMMIT:
-        Server._commit = _behind(Server._commit, strike)  # type: ignore[method-assign]
+        Server._commit = behind(Server._commit, strike)  # type: ignore[method-assign]
 
 
-def _before(call: Any, strike: Callable[[], None]) -> Any:
-    async def struck(self: Any, *values: Any) -> Any:
+def before(call: Any, strike: Callable[[], None]) -> Any:
+    """Patch a call: strike before it."""
+
+    async def struck(self: Any, *values: Any, **named: Any) -> Any:
         strike()
-        return await call(self, *values)
+        return await call(self, *values, **named)
 
     return struck
 
 
-def _meanwhile(call: Any, strike: Callable[[], None]) -> Any:
-    async def struck(self: Any, *values: Any) -> Any:
+def meanwhile(call: Any, strike: Callable[[], None]) -> Any:
+    """Patch a call: strike while its answer is awaited."""
+
+    async def struck(self: Any, *values: Any, **named: Any) -> Any:
         # The word has gone to the server when this runs, and its answer has not been read.
         asyncio.get_running_loop().call_soon(strike)
-        return await call(self, *values)
+        return await call(self, *values, **named)
 
     return struck
 
 
-def _behind(call: Any, strike: Callable[[], None]) -> Any:
-    async def struck(self: Any, *values: Any) -> Any:
-        done = await call(self, *values)
+def behind(call: Any, strike: Callable[[], None]) -> Any:
+    """Patch a call: strike after it."""
+
+    async def struck(self: Any, *values: Any, **named: Any) -> Any:
+        done = await call(self, *values, **named)
         strike()
         return done
 
     return struck
 
 
-def _hasty(write: Any) -> Any:
+def hasty(write: Any) -> Any:
     """Patch the product so that it acknowledges before the commit."""
 
-    async def hasty(self: Server, work: Any, **how: Any) -> Any:
+    async def acknowledging(self: Any, work: Any, **how: Any) -> Any:
         early: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
-        async def eager(session: Session) -> Any:
+        async def eager(session: Any) -> Any:
             result = await work(session)
             if not early.done():
                 early.set_result(result)
@@ -198,4 +210,4 @@ def _hasty(write: Any) -> Any:
         asyncio.ensure_future(write(self, eager, **how)).add_done_callback(settle_error)
         return await early
 
-    return hasty
+    return acknowledging

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -284,6 +285,38 @@ async def test_a_write_that_is_given_up_leaves_nothing(engine: MongoEngine):
     with pytest.raises(asyncio.CancelledError):
         await task
     await engine.server.write(lambda on: on.lock("book", {"_id": "book"}), patience=5)
+
+
+_KILLED = """
+import asyncio, os, signal, sys
+from memoranda.engines.mongo.engine import MongoEngine
+from memoranda.engines.mongo.server.transactions import _Attempt
+from memoranda_conformance.builders import Pen
+
+async def die(self, session):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+_Attempt._commit = die
+
+async def main():
+    await Pen(await MongoEngine.open(sys.argv[1])).remember("coffee")
+
+asyncio.run(main())
+"""
+
+
+async def test_a_program_that_is_killed_in_a_write_keeps_its_owner_from_nobody_for_long(mongo: MongoPlace):
+    address = mongo.new_book()
+    engine = await MongoEngine.open(address)
+    pen = Pen(engine)
+    await pen.remember("tea")
+    killed = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", _KILLED, address])
+    assert killed.returncode == -signal.SIGKILL
+    async with asyncio.timeout(20):
+        memory = await pen.remember("milk")
+        await pen.erase(memory)
+    assert [record.content for record in await pen.scan()] == ["tea"]
+    await engine.close()
 
 
 # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ from pymongo.errors import ConfigurationError, InvalidURI, OperationFailure, PyM
 from memoranda.engines.mongo.server.address import Place, parse
 from memoranda.engines.mongo.server.faults import from_server
 from memoranda.engines.mongo.server.session import Document
-from memoranda.engines.mongo.server.transactions import PATIENCE, Transactions
+from memoranda.engines.mongo.server.transactions import APPLICATION, PATIENCE, Transactions
 from memoranda.errors import NotABook, StorageError, VersionMismatch
 
 #: The format of the documents.
@@ -25,6 +25,8 @@ FORMAT = 1
 #: The oldest server, as the number that it says for its protocol.
 _OLDEST, _OLDEST_WIRE = "6.0", 17
 _EXISTS = 48
+#: How the names of documents begin that a probe stores for a moment.
+_PROBE = "probe "
 
 _ALONE = (
     "{} is a server of its own, and transactions need a replica set; one member is enough. Start it with --replSet:\n"
@@ -82,17 +84,19 @@ async def _examine(client: AsyncMongoClient[Document], place: Place) -> str:
 
 async def _prepare(
     db: Any, place: Place, server: str, collections: Collections, *, create: bool, read_only: bool
-) -> None:  # fmt: skip
+) -> None:
     book = await db.book.find_one({"_id": "book"})
     if book is None:
         if not create:
             raise NotABook(f"{place.name} holds no book: check the name of the database")
         there = await _filled(db, collections)
-        if there:
+        # Another process may have made the book meanwhile.
+        book = await db.book.find_one({"_id": "book"})
+        if there and book is None:
             raise NotABook(
                 f"{place.name} has collections of another program ({', '.join(sorted(there))}): give the book a database of its own"
             )
-    elif book.get("format") != FORMAT:
+    if book is not None and book.get("format") != FORMAT:
         raise VersionMismatch(
             f"{place.name} has format {book.get('format')}, and this version of Memoranda reads {FORMAT}: use the version that wrote it"
         )
@@ -118,8 +122,9 @@ async def _prepare(
 
 async def _filled(db: Any, collections: Collections) -> list[str]:
     """Return the collections with a name of ours that have documents, although no book is there."""
-    present = set(await db.list_collection_names()) & {*collections, "book"}
-    return [name for name in present if await db[name].find_one({}, {"_id": 1}) is not None]
+    present = set(await db.list_collection_names()) & set(collections)
+    content = {"_id": {"$not": {"$regex": f"^{_PROBE}"}}}
+    return [name for name in present if await db[name].find_one(content, {"_id": 1}) is not None]
 
 
 async def _unless(code: int, doing: Awaitable[Any]) -> None:
@@ -135,7 +140,7 @@ async def _probe(place: Place) -> None:
 
     A write that is sent twice under one number is carried out once, and an aborted transaction leaves nothing.
     """
-    one, two, three = probes = [f"probe {uuid4().hex}" for _ in range(3)]
+    one, two, three = probes = [f"{_PROBE}{uuid4().hex}" for _ in range(3)]
     # Its own client: nobody gets a session afterwards whose number is ahead of the driver's.
     async with _client(place) as client:
         gates = client[place.database].gates
@@ -165,5 +170,5 @@ async def _probe(place: Place) -> None:
 def _client(place: Place) -> AsyncMongoClient[Document]:
     silence = round(PATIENCE * 1000)
     return AsyncMongoClient(
-        place.url, w="majority", journal=True, appname="memoranda", serverSelectionTimeoutMS=silence
+        place.url, w="majority", journal=True, appname=APPLICATION, serverSelectionTimeoutMS=silence
     )

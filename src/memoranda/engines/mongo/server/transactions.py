@@ -35,10 +35,15 @@ from memoranda.model.records import Owner
 A = TypeVar("A")
 Work = Callable[[Session], Awaitable[A]]
 
+#: The name of a book's connections in the server's own lists.
+APPLICATION = "memoranda"
 #: Seconds that a call tries again, failovers included.
 PATIENCE = 30.0
 #: Seconds for which a write that wants the book alone keeps others waiting, and not longer if it was killed.
 _CLOSED_SECONDS = 20
+#: Seconds after which a write that meets others again and again looks if one of them was abandoned: its program was killed, and
+#: the server would keep it for a minute. A transaction is abandoned if nothing was asked in it for so long.
+_SUSPECT_SECONDS, _ABANDONED_SECONDS = 2.0, 3.0
 #: How often a commit without a time limit is asked about again.
 _COMMITS = 40
 #: How often a taken key is looked at again: whoever had it may have been under way at the same time.
@@ -131,8 +136,12 @@ class Transactions:
     async def _until_done(self, attempt: _Attempt[A], until: float, *, repeatable: bool) -> A:
         tries = taken = 0
         unknown: PyMongoError | None = None
+        suspect = time.monotonic() + _SUSPECT_SECONDS
         while True:
             tries += 1
+            if time.monotonic() > suspect:
+                suspect = time.monotonic() + _SUSPECT_SECONDS
+                await self._end_abandoned()
             try:
                 return await attempt.run()
             except _GateShut:
@@ -191,22 +200,49 @@ class Transactions:
     async def _make_gate(self) -> str:
         """Make a gate; that meets a write that is alone at the document of the book."""
         name = uuid4().hex
-
-        async def insert(session: Any) -> None:
-            on = Session(self.db, session, None, writes=True)
-            book = await on.lock("book", {"_id": "book"})
-            assert book is not None
-            await on.bulk("gates", [InsertOne({"_id": name, "epoch": book.get("epoch", 0)})])
-
-        async with self.client.start_session() as session:
-            await session.with_transaction(insert, **_SNAPSHOT)
+        try:
+            async with self.client.start_session() as session:
+                await session.start_transaction(**_SNAPSHOT)
+                on = Session(self.db, session, None, writes=True)
+                book = await on.lock("book", {"_id": "book"})
+                assert book is not None
+                await on.bulk("gates", [InsertOne({"_id": name, "epoch": book.get("epoch", 0)})])
+                await session.commit_transaction()
+        except PyMongoError as exc:
+            if exc.has_error_label(UNKNOWN) or may_write_again(exc):
+                raise _GateShut from exc
+            raise
         self._gates.add(name)
         return name
 
     async def close_gates(self) -> None:
         """Let the transactions end that are under way, and no other begin to be committed, until the book was had alone."""
         until = {"$add": ["$$NOW", _CLOSED_SECONDS * 1000]}
-        await self.db.gates.update_many({}, [{"$set": {"closed": until}}])
+        try:
+            with pymongo.timeout(_ABANDONED_SECONDS + 1):
+                await self.db.gates.update_many({}, [{"$set": {"closed": until}}])
+        except PyMongoError as exc:
+            if not exc.timeout:
+                raise
+            await self._end_abandoned()
+            raise _GateShut from exc
+
+    async def _end_abandoned(self) -> None:
+        """End transactions in which nothing was asked for long; a program that goes on with one begins it anew."""
+        idle = {
+            "type": "idleSession",
+            "appName": APPLICATION,
+            "transaction.timeInactiveMicros": {"$gt": _ABANDONED_SECONDS * 1e6},
+        }
+        with suppress(PyMongoError), pymongo.timeout(_SUSPECT_SECONDS):
+            stages: list[dict[str, Any]] = [
+                {"$currentOp": {"idleSessions": True, "allUsers": False}},
+                {"$match": idle},
+            ]
+            cursor = await self.client.admin.aggregate(stages)
+            sessions = [doc["lsid"] async for doc in cursor]
+            if sessions:
+                await self.client.admin.command("killSessions", sessions)
 
     async def _open_gates(self) -> None:
         with suppress(PyMongoError):

@@ -1,0 +1,1 @@
+"""Parts of the proofs on a MongoDB server."""
