@@ -27,6 +27,7 @@ from memoranda.model.records import EVERYONE, WHOLE
 from memoranda.model.redactions import Redaction
 from memoranda.model.values import Span, new_id
 from memoranda.testing.embedder import StubEmbedder
+from tests.engines.mongo_server import MongoPlace
 from tests.engines.postgres_server import Place
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "15")) // 5
@@ -34,7 +35,8 @@ ANA = Owner(id="ana")
 ACTOR = Actor("owner", "ana")
 WORDS = "canary garden kettle Oslo spring blue violin train bread winter lamp river".split()
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
-ENGINES = ("memory", "sqlite", "postgres")
+ENGINES = ("memory", "sqlite", "postgres", "mongo")
+SERVERS = ("postgres", "mongo")
 
 
 @dataclass
@@ -73,10 +75,10 @@ def _sentence(rng: random.Random, mark: str) -> str:
 
 
 @asynccontextmanager
-async def a_book(engine: str, folder: Path, postgres: Any) -> AsyncIterator[Book]:
+async def a_book(engine: str, folder: Path, server: Any) -> AsyncIterator[Book]:
     address = {"memory": "memory://", "sqlite": str(folder / f"{new_id()}.db")}.get(engine)
     given: dict[str, Any] = {"embed": StubEmbedder(), "worker": False, "clock": lambda: NOW}
-    async with memoranda.open(address or postgres().new_book(), **given) as book:
+    async with memoranda.open(address or server().new_book(), **given) as book:
         yield book
         assert (await book.verify(whole=True)).faults == ()
 
@@ -139,9 +141,9 @@ async def hide(book: Book, redactions: list[Redaction]) -> Receipt:
     return await book.door.write(ANA, WHOLE, ACTOR, [Hide((), tuple(redactions))], request=None)
 
 
-def server_of(request: pytest.FixtureRequest) -> Any:
-    def place() -> Place:
-        found: Place = request.getfixturevalue("postgres")
+def server_of(request: pytest.FixtureRequest, engine: str) -> Any:
+    def place() -> Place | MongoPlace:
+        found: Place | MongoPlace = request.getfixturevalue(engine)
         return found
 
     return place
@@ -152,13 +154,13 @@ def server_of(request: pytest.FixtureRequest) -> Any:
 def test_recall_is_as_if_the_words_that_were_taken_out_had_never_been_said(
     tmp_path: Path, request: pytest.FixtureRequest, engine: str, way: str
 ) -> None:
-    if engine == "postgres":
-        request.getfixturevalue("postgres")
+    if engine in SERVERS:
+        request.getfixturevalue(engine)
 
     async def same(seed: int) -> None:
         talk = Talk.drawn(rng := random.Random(f"{seed} {way}"))
-        postgres = server_of(request)
-        async with a_book(engine, tmp_path, postgres) as told, a_book(engine, tmp_path, postgres) as never:
+        server = server_of(request, engine)
+        async with a_book(engine, tmp_path, server) as told, a_book(engine, tmp_path, server) as never:
             redactions = await tell(told, talk, whole=True)
             await tell(never, talk, whole=False)
             await told.embed()
@@ -214,12 +216,12 @@ async def all_reads(book: Book) -> dict[str, Any]:
 def test_an_undo_of_hiding_restores_every_byte_of_every_read_until_it_is_finished(
     tmp_path: Path, request: pytest.FixtureRequest, engine: str
 ) -> None:
-    if engine == "postgres":
-        request.getfixturevalue("postgres")
+    if engine in SERVERS:
+        request.getfixturevalue(engine)
 
     async def restored(seed: int) -> None:
         talk = Talk.drawn(random.Random(f"{seed} undone"))
-        async with a_book(engine, tmp_path, server_of(request)) as book:
+        async with a_book(engine, tmp_path, server_of(request, engine)) as book:
             redactions = await tell(book, talk, whole=True)
             thread = await book.thread(ANA, name="talk", as_owner=True)
             summed = SummariseThread(thread.id, f"Told: {sorted(talk.out)}", len(talk.messages))

@@ -16,6 +16,7 @@ from memoranda.book.input import Only
 from memoranda.errors import Busy, InvalidInput, LimitReached, NotAllowed, NotFound
 from memoranda.model.memories import Memory
 from memoranda.model.records import Limits
+from tests.engines.mongo_server import MongoPlace
 from tests.engines.postgres_server import Place
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)
@@ -39,13 +40,16 @@ def clock() -> Hands:
     return Hands()
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", "postgres", "mongo"])
 def address(tmp_path: Path, request: pytest.FixtureRequest) -> str:
     """The address of a new book, of each engine."""
     if request.param == "postgres":
         pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
         place: Place = request.getfixturevalue("postgres")
         return place.new_book()
+    if request.param == "mongo":
+        there: MongoPlace = request.getfixturevalue("mongo")
+        return there.new_book()
     return "memory://" if request.param == "memory" else str(tmp_path / "book.db")
 
 

@@ -13,6 +13,7 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.ports import Engine
 from memoranda.recall.arrays import data_columns
 from tests.engines.filters.random_filters import Disagreement, Library, compare
+from tests.engines.mongo_server import MongoPlace
 from tests.engines.postgres_server import Place
 
 
@@ -39,6 +40,15 @@ async def test_random_filters_choose_on_a_server_what_a_naive_evaluator_chooses(
         shelves.forget()
     some, _ = await compare(library, [shelves], 100)
     assert some > 30 and (shelves.index.shelves == 0) == large
+    await engine.close()
+
+
+async def test_random_filters_choose_on_mongodb_what_a_naive_evaluator_chooses(mongo: MongoPlace):
+    mongo_engine = pytest.importorskip("memoranda.engines.mongo.engine")
+    library = Library(random.Random(4), 120)
+    engine = await mongo_engine.MongoEngine.open(mongo.new_book())
+    some, _ = await compare(library, [await library.fill(engine)], 100)
+    assert some > 30
     await engine.close()
 
 

@@ -1,0 +1,61 @@
+"""Books move to MongoDB and away from it, and a backup of one is a book in a file."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pymongo", reason="the driver is not installed: pymongo")
+
+import memoranda
+from memoranda import Moved
+from memoranda.assembly import engine_addresses
+from tests.engines.mongo_server import MongoPlace
+from tests.engines.postgres_server import Place
+from tests.moving.books import assert_same, make_book, said
+
+
+async def test_a_book_moves_from_a_file_over_mongodb_and_postgresql_and_back_and_stays_what_it_is(
+    mongo: MongoPlace, postgres: Place, tmp_path: Path
+):
+    await make_book(tmp_path / "book.db")
+    told = await said(tmp_path / "book.db", "likes rye", key="bread", operation="rye")
+    places = [
+        tmp_path / "book.db",
+        mongo.new_book(),
+        postgres.new_book(),
+        mongo.new_book(),
+        tmp_path / "back.db",
+    ]
+    digests = set()
+    for one, two in pairwise(places):
+        copied = await memoranda.copy(one, two, switch=True)
+        digests.add((copied.digest, copied.owners, copied.entries))
+        await assert_same(one, two)
+        with pytest.raises(Moved):
+            await said(one, "late")
+    assert len(digests) == 1
+    again = await said(places[-1], "likes rye", key="bread", operation="rye")
+    assert (again.repeated, again.id) == (True, told.id)
+
+
+async def test_where_a_book_went_is_told_without_a_password(mongo: MongoPlace, tmp_path: Path):
+    await make_book(tmp_path / "book.db")
+    there = mongo.new_book()
+    await memoranda.copy(tmp_path / "book.db", there, switch=True)
+    with pytest.raises(Moved, match="mongodb://") as refused:
+        await said(tmp_path / "book.db", "late")
+    assert engine_addresses.name_of(there) in str(refused.value)
+
+
+async def test_a_backup_is_the_book_in_a_file_and_opens_at_once(mongo: MongoPlace, tmp_path: Path):
+    there, backup = mongo.new_book(), tmp_path / "backup.db"
+    await make_book(there)
+    async with memoranda.open(there, worker=False, embed=None) as book:
+        found = await book.backup(backup)
+        assert (found, found.faults) == (await book.verify(whole=True), ())
+    await assert_same(there, backup)
+    async with memoranda.open(backup, worker=False, embed=None) as book:
+        await book.remember("ann", "is a book like any other")
