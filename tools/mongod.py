@@ -77,8 +77,10 @@ def free_port() -> int:
 class Mongod:
     """A replica set of one member that runs while its context is entered; it may be killed and started again."""
 
-    def __init__(self, *options: str, alone: bool = False) -> None:
+    def __init__(self, *options: str, alone: bool = False, **client: Any) -> None:
         self._options = options
+        #: What a client needs to reach it.
+        self._client = client
         #: True for a server that is no replica set.
         self._alone = alone
         self._room = tempfile.TemporaryDirectory(prefix="memoranda-mongod-", ignore_cleanup_errors=True)
@@ -142,10 +144,9 @@ class Mongod:
             "settings": {"electionTimeoutMillis": 500},
         }
         until = time.monotonic() + _START_SECONDS
+        how: dict[str, Any] = {"directConnection": True, "serverSelectionTimeoutMS": 1000, **self._client}
         client: MongoClient[Any]
-        with MongoClient(
-            "127.0.0.1", self.port, directConnection=True, serverSelectionTimeoutMS=1000
-        ) as client:
+        with MongoClient("127.0.0.1", self.port, **how) as client:
             while time.monotonic() < until:
                 assert self._process is not None
                 if self._process.poll() is not None:

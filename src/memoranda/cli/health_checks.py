@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import memoranda
 from memoranda.cli.output.terminal import counted
-from memoranda.model.beside.server_facts import ServerFacts
+from memoranda.model.beside.server_facts import ReplicaFacts, ServerFacts
 from memoranda.model.changes import Job
 from memoranda.model.query import BookFacts
 
@@ -318,7 +318,7 @@ _OLDEST = 15
 class OnServer(Protocol):
     """An engine that keeps its book on a server."""
 
-    async def examine(self) -> ServerFacts:
+    async def examine(self) -> ServerFacts | ReplicaFacts:
         """Return facts about the server."""
 
 
@@ -329,7 +329,7 @@ def server_checks(facts: ServerFacts) -> list[Check]:
         _durability(facts),
         _wall(facts),
         _room(facts),
-        _answer(facts),
+        latency(facts.answer_seconds),
         _vectors(facts),
         Check(
             "backups", "note", "the book knows of none: it does not note them",
@@ -382,9 +382,10 @@ def _room(facts: ServerFacts) -> Check:
     return Check("connections", "ok", found)
 
 
-def _answer(facts: ServerFacts) -> Check:
-    found = f"answers in {facts.answer_seconds * 1000:.1f} ms"
-    if facts.answer_seconds > _SLOW_ANSWER_SECONDS:
+def latency(seconds: float) -> Check:
+    """Check how long a server takes to answer."""
+    found = f"answers in {seconds * 1000:.1f} ms"
+    if seconds > _SLOW_ANSWER_SECONDS:
         return Check(
             "latency",
             "note",

@@ -106,7 +106,7 @@ ASKED: dict[type[Question[Any]], Asked] = {
     q.PlaceTaken: Asked(
         Rows(
             "records",
-            (Is("thread", Of("thread.bytes")), Is("seq", Of("seq")), Is("type", "message")),
+            (Is("thread", Of("thread.bytes")), Is("seq", Of("seq")), Own(), Is("type", "message")),
             ("seq",),
             (),
             1,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from pymongo import monitoring
+
+from tools.checkout import ROOT
 
 Heard = Callable[[monitoring.CommandStartedEvent], None]
 
@@ -52,3 +55,53 @@ def counted() -> Iterator[list[str]]:
 
     with listening(note):
         yield names
+
+
+# ── commands that name no owner ──────────────────────────────────────────────────────────────────────────────────────
+
+#: Collections whose documents belong to owners. The others are small, or belong to the whole book.
+OWNED = frozenset({"owners", "records", "versions", "gone", "ledger"})
+_NAMES = frozenset({"owner_id", "owner_kind", "tenant"})
+
+
+def filters_of(command: Any, name: str) -> list[Any]:
+    """Return the filters of a command, and the documents that it inserts."""
+    match name:
+        case "find":
+            return [command["filter"]]
+        case "findAndModify":
+            return [command["query"]]
+        case "aggregate":
+            return [stage.get("$match", {}) for stage in command["pipeline"][:1]]
+        case "update":
+            return [one["q"] for one in command["updates"]]
+        case "delete":
+            return [one["q"] for one in command["deletes"]]
+        case "insert":
+            return list(command["documents"])
+    return []
+
+
+def fields_of(filter: Any) -> frozenset[str]:
+    """Return the fields that a document must have by a filter."""
+    found = {name for name in filter if not name.startswith("$")}
+    for part in filter.get("$and", ()):
+        found |= fields_of(part)
+    return frozenset(found)
+
+
+def without_owner(event: monitoring.CommandStartedEvent) -> Iterator[str]:
+    """Yield the shapes of what a command asks of owners' documents without naming an owner."""
+    of = event.command.get(event.command_name)
+    if isinstance(of, str) and of in OWNED:
+        for filter in filters_of(event.command, event.command_name):
+            if not fields_of(filter) >= _NAMES:
+                named = sorted({*fields_of(filter), *(name for name in filter if name == "$or")})
+                yield f"{event.command_name} {of} {' '.join(named)}".strip()
+
+
+def listed() -> frozenset[str]:
+    """Return the shapes of commands without an owner that the documentation lists."""
+    page = (ROOT / "docs" / "decisions" / "mongodb.md").read_text()
+    section = page.partition("## Commands that name no owner")[2].partition("\n## ")[0]
+    return frozenset(re.findall(r"`((?:find|findAndModify|aggregate|update|delete|insert) [^`]+)`", section))

@@ -1,17 +1,25 @@
-"""The MongoDB engine passes the suite on a real server, each book in a database of its own."""
+"""The MongoDB engine passes the suite on a real server, and each command that names no owner is in the documentation's list."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pymongo", reason="the driver is not installed: pymongo")
 
+from pymongo.monitoring import CommandStartedEvent
+
 from memoranda.engines.mongo.collections import COLLECTIONS
 from memoranda.engines.mongo.engine import MongoEngine
 from memoranda_conformance import StoreSuite
+from tests.engines.mongo.listening import listed, listening, without_owner
 from tests.engines.mongo_server import MongoPlace
+
+LISTED = listed()
+#: The comment of commands by which the tests empty a database.
+EMPTYING = "emptied by a test"
 
 
 class Reused(MongoEngine):
@@ -22,15 +30,24 @@ class Reused(MongoEngine):
     async def close(self) -> None:
         db = self.server.db
         for name in COLLECTIONS:
-            await db[name].delete_many({})
+            await db[name].delete_many({}, comment=EMPTYING)
         self.place.free.append(db.name)
         await super().close()
 
 
 class TestMongo(StoreSuite):
     @pytest.fixture(autouse=True)
-    def _at(self, mongo: MongoPlace) -> None:
+    def _at(self, mongo: MongoPlace) -> Iterator[None]:
         self.place = mongo
+        unlisted: set[str] = set()
+
+        def hear(event: CommandStartedEvent) -> None:
+            if event.command.get("comment") != EMPTYING:
+                unlisted.update(set(without_owner(event)) - LISTED)
+
+        with listening(hear):
+            yield
+        assert not unlisted, "commands that name no owner, and that docs/decisions/mongodb.md does not list"
 
     async def open_engine(self, folder: Path) -> MongoEngine:
         engine = await Reused.open(self.place.new_book())

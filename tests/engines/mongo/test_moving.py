@@ -22,7 +22,7 @@ async def test_a_book_moves_from_a_file_over_mongodb_and_postgresql_and_back_and
 ):
     await make_book(tmp_path / "book.db")
     told = await said(tmp_path / "book.db", "likes rye", key="bread", operation="rye")
-    places = [
+    places: list[str | Path] = [
         tmp_path / "book.db",
         mongo.new_book(),
         postgres.new_book(),

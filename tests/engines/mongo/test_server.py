@@ -24,6 +24,7 @@ from memoranda.engines.mongo.engine import MongoEngine
 from memoranda.engines.mongo.server import opening
 from memoranda.engines.mongo.server.address import parse
 from memoranda.engines.mongo.server.session import Session
+from memoranda.engines.mongo.server.transactions import _Attempt
 from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
 from memoranda.model.changes import JobDraft, JobState
 from memoranda.model.values import utc_now
@@ -192,6 +193,20 @@ async def test_a_document_that_another_program_stores_by_mistake_is_refused(engi
         await engine.server.db.records.insert_one({"user_id": "ann", "content": "likes tea"})
 
 
+async def test_a_server_tells_of_itself_what_a_books_safety_hangs_on(engine: MongoEngine, own: Mongod):
+    facts = await engine.examine()
+    assert (facts.set, facts.members, facts.arbiters) == ("rs0", 1, 0)
+    assert facts.version.startswith("6.0") and facts.oplog_hours is not None
+
+
+async def test_doctor_checks_a_book_on_mongodb(mongo: MongoPlace):
+    address = mongo.new_book()
+    await (await MongoEngine.open(address)).close()
+    run = [sys.executable, "-m", "memoranda", "doctor", "--book", address]
+    told = await asyncio.to_thread(subprocess.run, run, capture_output=True, text=True)
+    assert "MongoDB" in told.stdout and "members" in told.stdout and "w: majority" in told.stdout, told
+
+
 # ── many at once ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -251,6 +266,29 @@ async def test_a_write_that_is_alone_gets_its_turn_among_writers_who_never_stop(
     assert counts.records["memory"] == sum(written)
     for engine in engines:
         await engine.close()
+
+
+async def test_a_write_that_began_before_another_was_alone_is_run_again_with_what_that_one_changed(
+    engine: MongoEngine, monkeypatch: pytest.MonkeyPatch
+):
+    pen = Pen(engine)
+    await pen.remember("has a gate now")
+    reached, go_on = asyncio.Event(), asyncio.Event()
+    passing = _Attempt._pass_gate
+
+    async def late(self: Any, on: Session) -> None:
+        if not go_on.is_set():
+            reached.set()
+            await go_on.wait()
+        await passing(self, on)
+
+    monkeypatch.setattr(_Attempt, "_pass_gate", late)
+    writing = asyncio.create_task(pen.remember("tea"))
+    await reached.wait()
+    await engine.begin_set(SMALL)
+    go_on.set()
+    memory = await writing
+    assert memory in [record.id for record in await engine.lacking(SMALL, 10)]
 
 
 async def test_a_gate_that_vanished_is_made_again(engine: MongoEngine):

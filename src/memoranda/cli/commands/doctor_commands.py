@@ -21,8 +21,10 @@ from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import readers_of
 from memoranda.cli.output.terminal import counted
+from memoranda.cli.replica_checks import replica_checks
 from memoranda.cli.session import Session
 from memoranda.formation.bound_profiles import BoundProfiles
+from memoranda.model.beside.server_facts import ReplicaFacts
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, NO_ROOM, Job, JobState
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner, OwnerKind
@@ -98,7 +100,10 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         checks += _hidden([job for job in jobs if session.whole or _is_of(book, job)])
         checks += health_checks.meaning(facts.details["vectors"])
         if isinstance(book.engine, health_checks.OnServer):
-            return facts, checks + health_checks.server_checks(await book.engine.examine())
+            found = await book.engine.examine()
+            if isinstance(found, ReplicaFacts):
+                return facts, checks + replica_checks(found)
+            return facts, checks + health_checks.server_checks(found)
         checks.append(health_checks.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)
 

@@ -68,7 +68,9 @@ async def head_of(on: Session, base: OwnerBase) -> Document:
     head = (
         on.head
         if on.head is not None and on.head["_id"] == base.era
-        else await on.lock("owners", {"_id": base.era})
+        else await on.lock(
+            "owners", {**({} if base.owner is None else names_of(base.owner)), "_id": base.era}
+        )
     )
     if head is None:
         assert base.owner is not None

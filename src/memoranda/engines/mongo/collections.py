@@ -78,15 +78,19 @@ COLLECTIONS: dict[str, tuple[list[IndexModel], dict[str, Any]]] = {
         ),
     ),
     "versions": (
-        [_index("id", "version", unique=True)],
+        [_index(*NAMES, "id", "version", unique=True)],
         _shape({"id": _ID, "era": _ID, "version": _INT, "position": _INT, "readers": _TEXTS, "hash": _BYTES, **_BODY}, **_OWNED),
     ),
     "gone": (
-        [_index("shelf", "mark"), _index("era")],
+        [_index(*NAMES, "shelf", "mark"), _index("era")],
         _shape({"era": _ID, "shelf": _INT, "mark": _INT, "id": _ID, **_OWNED}),
     ),
     "ledger": (
-        [_index("era", "position", unique=True), _index("erases", only={"erases": True})],
+        [
+            _index(*NAMES, "era", "position", unique=True),
+            _index("era", "position"),
+            _index("erases", only={"erases": True}),
+        ],
         _shape({"era": _ID, "position": _INT, "at": _INT, "actor_kind": _TEXT, **_BODY}, **_OWNED),
     ),
     # The digest of an operation's id → its entry.

@@ -21,11 +21,13 @@ from memoranda.engines.mongo import (
     vector_sets,
 )
 from memoranda.engines.mongo.collections import COLLECTIONS
+from memoranda.engines.mongo.examining import examine
 from memoranda.engines.mongo.server.opening import FORMAT, open_book
 from memoranda.engines.mongo.server.session import Answers, Session, Writes
 from memoranda.engines.mongo.server.transactions import Transactions
 from memoranda.engines.mongo.server.waking import JobWatcher
 from memoranda.errors import Busy, ReadOnly
+from memoranda.model.beside.server_facts import ReplicaFacts
 from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.query import BookFacts
@@ -174,6 +176,10 @@ class MongoEngine(Store):
         return await scrub.scrub(self._book)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def examine(self) -> ReplicaFacts:
+        """Return facts about the replica set."""
+        return await examine(self._book)
 
     async def facts(self, tenant: str | None = None) -> BookFacts:
         counts = asdict(await self.counts(tenant))

@@ -50,15 +50,22 @@ async def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
 async def _rewrite(on: Session, base: OwnerBase, filter: Document, change: Callable[[Entry], Entry]) -> None:
     head = await head_of(on, base)
     operations = []
-    for doc in await on.find("ledger", {"era": head["_id"], **filter}):
+    own = {**await _names(on, base), "era": head["_id"]}
+    for doc in await on.find("ledger", {**own, **filter}):
         entry = change(entry_out(doc, damaged=True))
         fields = {"actor": entry.actor.id, **entry_body_in(dump_entry(entry))}
         digests = {"operation": entry.operation, "request": entry.request}
         kept = {name: value for name, value in digests.items() if value is not None}
         lost = {name: 1 for name, value in digests.items() if value is None}
         changed: Document = {"$set": {**fields, **kept}, **({"$unset": lost} if lost else {})}
-        operations.append(UpdateOne({"era": head["_id"], "position": doc["position"]}, changed))
+        operations.append(UpdateOne({**own, "position": doc["position"]}, changed))
     await on.bulk("ledger", operations)
+
+
+async def _names(on: Session, base: OwnerBase) -> Document:
+    """Return the fields that name the owner of an era."""
+    head = await head_of(on, base)
+    return {name: head[name] for name in NAMES if name in head}
 
 
 async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
@@ -72,7 +79,7 @@ async def _scrub_ledger(on: Session, write: w.ScrubLedger) -> None:
 
 
 async def _blank_versions(on: Session, write: w.BlankVersions) -> None:
-    filled = {"id": _among(write.ids), "body": {"$ne": ""}}
+    filled = {**await _names(on, write.base), "id": _among(write.ids), "body": {"$ne": ""}}
     await on.bulk("versions", [UpdateMany(filled, {"$set": {"body": "", "hash": b""}})])
 
 
@@ -92,7 +99,7 @@ async def _remove_records(on: Session, write: w.RemoveRecords) -> None:
 
 async def _end_era(on: Session, write: w.EndEra) -> None:
     head = await head_of(on, write.base)
-    era = {"era": head["_id"]}
+    era = {**await _names(on, write.base), "era": head["_id"]}
     jobs = await on.find("jobs", era, fields={"_id": 1})
     await on.bulk("answers", [DeleteMany({"_id": _among(job["_id"] for job in jobs)})])
     await on.bulk("jobs", [DeleteMany(era)])

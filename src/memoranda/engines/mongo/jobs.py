@@ -139,7 +139,7 @@ async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
     # Both are written, so that of two workers one is refused: also if they take different jobs of one owner.
     await on.lock("jobs", {"_id": doc["_id"]})
     if doc["era"] is not None:
-        await on.lock("owners", {"_id": doc["era"]})
+        await on.lock("owners", {**{name: doc[name] for name in NAMES}, "_id": doc["era"]})
     return row_of(doc, await on.first("answers", {"_id": doc["_id"]}))
 
 

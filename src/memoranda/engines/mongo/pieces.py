@@ -110,7 +110,8 @@ async def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]
     if head is None:
         return []
     if question.kind is PieceKind.ENTRY:
-        later = {"era": head["_id"], "position": {"$gt": int.from_bytes(after, "big")}}
+        names = {name: head[name] for name in NAMES if name in head}
+        later = {**names, "era": head["_id"], "position": {"$gt": int.from_bytes(after, "big")}}
         docs = await on.find("ledger", later, [("position", 1)], limit)
         return [EntryPiece._make((*values_of(doc, _ENTRY), body_out(doc["body"]))) for doc in docs]
     if "tenant" not in head:
@@ -244,7 +245,7 @@ async def _put_entries(on: Session, head: Document, pieces: list[EntryPiece]) ->
     for piece in pieces:
         doc = {**names, "era": head["_id"], **piece._asdict(), **entry_body_in(piece.body)}
         docs.append({name: value for name, value in doc.items() if value is not None or name == "actor"})
-    keys = ({"era": doc["era"], "position": doc["position"]} for doc in docs)
+    keys = ({**names, "era": doc["era"], "position": doc["position"]} for doc in docs)
     stored = [UpdateOne(key, {"$setOnInsert": doc}, upsert=True) for key, doc in zip(keys, docs, strict=True)]
     await on.bulk("ledger", stored)
     places = [

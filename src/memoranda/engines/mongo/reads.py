@@ -49,6 +49,8 @@ class Seen(NamedTuple):
     era: UUID | None
     shelves: dict[int, Document]
     condition: Document
+    #: True if it sees every shelf of the owner, so that nothing of this owner is hidden from it.
+    all: bool = False
 
 
 async def visible(on: Session, owner: Owner, view: View) -> Seen:
@@ -57,13 +59,14 @@ async def visible(on: Session, owner: Owner, view: View) -> Seen:
     if head is None or (not view.whole and "restricted" in head):
         return Seen(None, {}, {"shelf": {"$in": []}})
     shelves = {one["no"]: one for one in head["shelves"] if audience_of(*one["readers"]).readable_by(view)}
-    return Seen(head["_id"], shelves, {**names_of(owner), "shelf": {"$in": list(shelves)}})
+    condition = {**names_of(owner), "shelf": {"$in": list(shelves)}}
+    return Seen(head["_id"], shelves, condition, len(shelves) == len(head["shelves"]))
 
 
 async def _told(on: Session, owner: Owner, view: View, seen: Seen, found: dict[K, Record]) -> dict[K, Record]:
     """Return the records, by any key, without the ids in them that the view may not see."""
     found = unexpired(view, found)
-    ids = mentioned(view, found.values())
+    ids = () if seen.all else mentioned(view, found.values())
     hidden = {**names_of(owner), "_id": {"$in": list(ids)}, "shelf": {"$nin": list(seen.shelves)}}
     docs = await on.find("records", hidden, fields={"_id": 1}) if ids else ()
     unseen = frozenset(doc["_id"] for doc in docs)

@@ -25,3 +25,18 @@ class ServerFacts:
     vectors: str | None
     #: How long it took to say all this.
     answer_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaFacts:
+    """The settings of a replica set that a book's safety depends on."""
+
+    version: str
+    #: The name of the set; None for a cluster of shards.
+    set: str | None
+    #: Members that store documents, and those that only vote.
+    members: int
+    arbiters: int
+    #: How many hours of changes the primary keeps for members that come back; None if this user may not see it.
+    oplog_hours: float | None
+    answer_seconds: float

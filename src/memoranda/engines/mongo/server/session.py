@@ -22,6 +22,15 @@ Writes = dict[type[Write], Callable[["Session", Any], Any]]
 NAMES = ("owner_id", "owner_kind", "tenant")
 
 
+#: The condition that a document belongs to nobody; it names a field that no caller adds, so that none can replace it.
+_NOBODYS: Document = {"era": {"$in": []}}
+
+
+def _is_nobodys(filter: Mapping[str, Any]) -> bool:
+    """True if no document can meet a filter, because it asks about an owner who has none."""
+    return filter.get("era") == _NOBODYS["era"] or any(map(_is_nobodys, filter.get("$and", ())))
+
+
 class Taken(Exception):
     """A unique index refused a document; the transaction has ended."""
 
@@ -77,8 +86,7 @@ class Session:
     def own(self, table: str) -> Document:
         """Return the condition that a document belongs to the owner that the questions are about."""
         if self.head is None:
-            # Of nobody. It names a field that no caller adds, so that none can replace it.
-            return {"era": {"$in": []}}
+            return dict(_NOBODYS)
         names = {name: self.head[name] for name in NAMES if name in self.head}
         return names if names and table == "records" else {**names, "era": self.head["_id"]}
 
@@ -92,6 +100,8 @@ class Session:
         skip: int = 0,
     ) -> list[Document]:
         """Return documents."""
+        if _is_nobodys(filter):
+            return []
         cursor = self.db[name].find(
             filter, fields, sort=sort or None, limit=limit, skip=skip, session=self._session
         )
@@ -105,6 +115,8 @@ class Session:
 
     async def count(self, name: str, filter: Mapping[str, Any]) -> int:
         """Return the number of documents."""
+        if _is_nobodys(filter):
+            return 0
         return await self.db[name].count_documents(filter, session=self._session)
 
     async def group(self, name: str, stages: Sequence[Mapping[str, Any]]) -> list[Document]:

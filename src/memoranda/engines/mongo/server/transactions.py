@@ -27,7 +27,7 @@ from memoranda.engines.mongo.server.faults import (
     outcome_unknown,
 )
 from memoranda.engines.mongo.server.rewriting import MARK, end_abandoned
-from memoranda.engines.mongo.server.session import Document, Session, Standing, Taken
+from memoranda.engines.mongo.server.session import NAMES, Document, Session, Standing, Taken
 from memoranda.errors import Busy, Conflict, ReadOnly
 from memoranda.model.book_rows import refuse_marked
 from memoranda.model.records import Owner
@@ -295,8 +295,7 @@ class _Attempt(Generic[A]):
         if self._alone:
             await self._be_alone(on)
         found = await self._work(on)
-        heads = [ReplaceOne({"_id": era}, head, upsert=True) for era, head in on.heads.items()]
-        await on.bulk("owners", heads)
+        await on.bulk("owners", [_stored(head) for head in on.heads.values()])
         if self.gate is not None:
             await self._pass_gate(on)
         return found
@@ -340,6 +339,12 @@ class _Attempt(Generic[A]):
                 if not exc.has_error_label(UNKNOWN) or late:
                     raise
             await _pause(tries + 5)
+
+
+def _stored(head: Document) -> ReplaceOne[Document]:
+    """Return the write of an owner's document; one that has ended has no names any more."""
+    names = {name: head[name] for name in NAMES if name in head}
+    return ReplaceOne({**names, "_id": head["_id"]}, head, upsert=True)
 
 
 def _conflict(exc: Taken) -> Conflict:
