@@ -16,7 +16,12 @@ import pytest
 from tests.test_docs import ROOT, examples
 
 #: What each extra brings, as it is imported.
-_BRINGS = {"embed": ("onnxruntime", "tokenizers"), "models": ("pydantic_ai",), "postgres": ("asyncpg",)}
+_BRINGS = {
+    "embed": ("onnxruntime", "tokenizers"),
+    "models": ("pydantic_ai",),
+    "postgres": ("asyncpg",),
+    "mongodb": ("pymongo",),
+}
 
 
 def run(*words: str | Path, folder: Path, code: int = 0) -> str:

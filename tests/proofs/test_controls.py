@@ -64,7 +64,7 @@ async def test_a_write_of_which_nobody_knows_the_outcome_has_no_answer(
 
     monkeypatch.setattr(writing, "perform", perform)
     point, log = writing.Point.ANY_TIME, tmp_path / "log"
-    writer = writing._Writer(writing.Assignment("", log, "a", 1, point, 1), theirs)
+    writer = writing.Writer(writing.Assignment("", log, "a", 1, point, 1), theirs)
     await writer._task(None, {"ann": Known()}, "ann")  # type: ignore[arg-type] # nothing is sent
     unknown, refused = said(log)
     assert unknown[1] is None

@@ -118,7 +118,7 @@ def open(
     secrets: SecretsMode | None = None,
     key: str | None = None,
 ) -> Opening:
-    """Open a book: a path, ``sqlite:///path``, ``postgresql://user@host/database``, ``memory://``, or a service's ``https://host``.
+    """Open a book: a path, ``sqlite:///path``, ``postgresql://…``, ``mongodb://…``, ``memory://``, or a service's ``https://host``.
 
     ``limits`` are the guardrails; without them, those of the ``config`` file and the environment apply.
     ``worker``: None, the default, does the background jobs of this tenant in this process, such as forming

@@ -75,7 +75,7 @@ def opens_book(command: Command) -> Command:
     @click.option(
         "--book",
         metavar="ADDRESS",
-        help=f"The book: a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
+        help=f"The book: a path, postgresql://… or mongodb://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
     )
     @click.option(
         "--tenant", metavar="NAME", help=f"The tenant that the owners belong to [default: {DEFAULT_TENANT}]."

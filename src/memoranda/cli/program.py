@@ -161,7 +161,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.option(
     "--book",
     metavar="ADDRESS",
-    help="The book: a path or postgresql://…. All options here may also follow the command.",
+    help="The book: a path, postgresql://… or mongodb://…. All options here may also follow the command.",
 )
 @click.option("--tenant", metavar="NAME", help="The tenant that the owners belong to.")
 @click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
