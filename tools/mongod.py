@@ -77,6 +77,9 @@ def free_port() -> int:
 class Mongod:
     """A replica set of one member that runs while its context is entered; it may be killed and started again."""
 
+    #: The server's cache: what a transaction changes has room in it.
+    cache_gb = 0.25
+
     def __init__(self, *options: str, alone: bool = False, **client: Any) -> None:
         self._options = options
         #: What a client needs to reach it.
@@ -117,7 +120,7 @@ class Mongod:
         data.mkdir(exist_ok=True)
         command = [str(program()), "--dbpath", str(data), "--port", str(self.port), "--bind_ip", "127.0.0.1"]
         command += [] if self._alone else ["--replSet", "rs0"]
-        command += ["--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--quiet"]
+        command += ["--nounixsocket", "--wiredTigerCacheSizeGB", str(self.cache_gb), "--quiet"]
         command += [
             "--logpath",
             str(self.folder / "log"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools.gate.changes import read_change
 
-#: Paths whose changes ask for the tests that are marked `again`: on the rehearsed engine, in partitions and over HTTP.
+#: Paths whose changes ask for the tests that are marked `again`: on the rehearsed engine, in partitions, on MongoDB and over HTTP.
 AGAIN_COVERS = [
     *(
         f"src/memoranda/{name}"

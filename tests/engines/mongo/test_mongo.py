@@ -14,6 +14,10 @@ from pymongo.monitoring import CommandStartedEvent
 from memoranda.engines.mongo.collections import COLLECTIONS
 from memoranda.engines.mongo.engine import MongoEngine
 from memoranda_conformance import StoreSuite
+from memoranda_conformance.suite import Suite
+from memoranda_conformance.suites.erasure import ErasureSuite
+from memoranda_conformance.suites.operations import OperationSuite
+from memoranda_conformance.suites.threads import ThreadSuite
 from tests.engines.mongo.listening import listed, listening, without_owner
 from tests.engines.mongo_server import MongoPlace
 
@@ -35,7 +39,9 @@ class Reused(MongoEngine):
         await super().close()
 
 
-class TestMongo(StoreSuite):
+class OnMongo(Suite):
+    """Opens books on MongoDB, and hears their commands."""
+
     @pytest.fixture(autouse=True)
     def _at(self, mongo: MongoPlace) -> Iterator[None]:
         self.place = mongo
@@ -53,3 +59,12 @@ class TestMongo(StoreSuite):
         engine = await Reused.open(self.place.new_book())
         engine.place = self.place  # type: ignore[attr-defined]
         return engine
+
+
+class TestMongoAlways(OnMongo, ThreadSuite, OperationSuite, ErasureSuite):
+    """A part of the suite, which runs with every change."""
+
+
+@pytest.mark.again
+class TestMongo(OnMongo, StoreSuite):
+    """The whole suite."""

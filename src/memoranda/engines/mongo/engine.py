@@ -39,6 +39,7 @@ from memoranda.storage.questions import Base
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Question, Write
 from memoranda.storage.use_cases.jobs import find_due, lease_job
+from memoranda.storage.writes import EndEra
 
 A = TypeVar("A")
 
@@ -73,6 +74,7 @@ async def _run(on: Session, deciding: Deciding[A]) -> A:
                 step = deciding.send(await _answer(on, step))
     except StopIteration as done:
         found: A = done.value
+    on.ending = frozenset(write.base.era for write in writes if isinstance(write, EndEra))
     for write in writes:
         own = _WRITES.get(type(write))
         if own is not None:

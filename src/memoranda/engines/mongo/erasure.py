@@ -86,7 +86,7 @@ async def _blank_versions(on: Session, write: w.BlankVersions) -> None:
 async def _remove_records(on: Session, write: w.RemoveRecords) -> None:
     head = await head_of(on, write.base)
     storing = Storing(on, head, 0)
-    for leaving in write.records:
+    for leaving in write.records if head["_id"] not in on.ending else ():
         if leaving.type in PASSAGE_TYPES:
             storing.leave(storing.shelf(audience_columns(leaving.audience)), leaving.id)
     ids = _among(leaving.id for leaving in write.records)

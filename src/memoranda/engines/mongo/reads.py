@@ -126,7 +126,7 @@ async def _scan(on: Session, asked: Scan) -> Page:
     if place == "_id":
         # With each type the server reads an index in order.
         more["type"] = {"$in": _ALL_TYPES}
-    if filter.unformed:
+    if filter.unformed and seen.shelves:
         more = {"$and": [more, await _unformed(on, seen)]}
     order = [(place, -1 if filter.newest_first else 1)]
     docs = await _matching(on, seen, filter, view, more, order, limit + 1)

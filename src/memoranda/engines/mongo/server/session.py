@@ -65,6 +65,8 @@ class Session:
         self.head: Document | None = None
         #: The documents of owners that this transaction has written and holds, by era; they are stored again at its end.
         self.heads: dict[UUID, Document] = {}
+        #: The eras that the writes of this transaction end: nothing is kept about their shelves.
+        self.ending: frozenset[UUID | None] = frozenset()
         self._session = session
         self._standing = standing
 

@@ -48,6 +48,12 @@ _SUSPECT_SECONDS, _ABANDONED_SECONDS = 2.0, 3.0
 _COMMITS = 40
 #: How often a taken key is looked at again: whoever had it may have been under way at the same time.
 _TAKEN_AGAIN = 3
+#: What is told of a write that met others each time, and of one that was alone.
+_BUSY = {
+    False: "{} is busy: other writers were faster each time; try again.",
+    True: "{} did not carry this out: others wrote all the time, or it is more than the server's cache holds in one "
+    "transaction. Try again; erase in parts, or give the server more memory (wiredTigerCacheSizeGB).",
+}
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _SNAPSHOT: dict[str, Any] = {
     "read_concern": ReadConcern("snapshot"),
@@ -167,9 +173,7 @@ class Transactions:
                     "TransientTransactionError"
                 ):
                     raise from_server(reason, self.place) from reason
-                raise Busy(
-                    f"{self.place} is busy: other writers were faster each time; try again."
-                ) from reason
+                raise Busy(_BUSY[attempt.is_alone].format(self.place)) from reason
             await _pause(tries)
 
     # ── gates ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -255,7 +259,7 @@ class _Attempt(Generic[A]):
     def __init__(
         self, book: Transactions, work: Work[A], *, guarded: bool, alone: bool, until: float | None
     ) -> None:
-        self._book, self._work, self._guarded, self._alone, self._until = book, work, guarded, alone, until
+        self._book, self._work, self._guarded, self.is_alone, self._until = book, work, guarded, alone, until
         self._tries = 0
         #: The gate of an ordinary write.
         self.gate: str | None = None
@@ -267,12 +271,12 @@ class _Attempt(Generic[A]):
         self._tries += 1
         left = None if self._until is None else max(self._until - time.monotonic(), 0.1)
         with nullcontext() if left is None else pymongo.timeout(left):
-            if not self._alone:
+            if not self.is_alone:
                 self.gate = await self._book.gate(self.gate)
             elif self._tries > 1:
                 self.has_closed = True
                 await self._book.close_gates()
-            standing = None if self._alone else await self._book.standing()
+            standing = None if self.is_alone else await self._book.standing()
             if standing is not None:
                 await self._check(standing)
             async with self._book.client.start_session() as session:
@@ -286,13 +290,13 @@ class _Attempt(Generic[A]):
                         await session.abort_transaction()
                     raise
                 await self._commit(session)
-                if self._alone:
+                if self.is_alone:
                     self.has_closed = False
                     self._book.forget_standing()
                 return found
 
     async def _in_transaction(self, on: Session) -> A:
-        if self._alone:
+        if self.is_alone:
             await self._be_alone(on)
         found = await self._work(on)
         await on.bulk("owners", [_stored(head) for head in on.heads.values()])
