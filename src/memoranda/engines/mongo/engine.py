@@ -37,6 +37,7 @@ from memoranda.ports import Engine
 from memoranda.storage.asked import ASKED, CHANGED
 from memoranda.storage.questions import Base
 from memoranda.storage.store import Store
+from memoranda.storage.upkeep_questions import FindEra, TableFaults
 from memoranda.storage.use_case import Deciding, Question, Write
 from memoranda.storage.use_cases.jobs import find_due, lease_job
 from memoranda.storage.writes import EndEra
@@ -48,12 +49,16 @@ _ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in p
 _WRITES: Writes = {
     given: function for part in _PARTS if hasattr(part, "WRITES") for given, function in part.WRITES.items()
 }
+#: Questions before which a long read takes a new moment: what follows is about one owner, or about whole tables.
+_OF_ANOTHER_MOMENT = (FindEra, TableFaults)
 #: Seconds to wait for the book alone, to lease the job that makes vectors; other jobs go on meanwhile.
 _LEASING_PATIENCE = 1.0
 
 
 async def _answer(on: Session, question: Question[Any]) -> Any:
     """Answer a question: by a function of its own, or as rows."""
+    if type(question) in _OF_ANOTHER_MOMENT:
+        await on.renew()
     own = _ANSWERS.get(type(question))
     if own is not None:
         return await own(on, question)
@@ -123,7 +128,7 @@ class MongoEngine(Store):
         await self._book.close()
 
     async def read(self, make: Callable[[], Deciding[A]], *, long: bool = False, **_: Any) -> A:
-        return await self._book.read(lambda on: _run(on, make()), long=long)
+        return await self._book.read(lambda on: _run(on, make()), long=long, renews=long)
 
     async def write(self, make: Callable[[], Deciding[A]], **how: Any) -> A:
         return await self._book.write(lambda on: _run(on, make()), owner=_first_owner(make()), **how)

@@ -17,7 +17,8 @@ from memoranda.errors import Busy, LimitReached, OutcomeUnknown, ReadOnly, Stora
 UNKNOWN, TRANSIENT = "UnknownTransactionCommitResult", "TransientTransactionError"
 DUPLICATE = 11000
 #: A read may be tried again: its snapshot is not there yet, or not any more; or the server steps down or stops.
-_READ_AGAIN = frozenset({246, 239, 189, 91, 11600, 11602, 10107, 13435, 13436})
+TOO_OLD = 239
+_READ_AGAIN = frozenset({246, TOO_OLD, 189, 91, 11600, 11602, 10107, 13435, 13436})
 _UNAUTHORIZED, _WRONG_PASSWORD, _TOO_SLOW, _NO_SPACE = 13, 18, 50, 14031
 _TOO_LARGE = frozenset({10334, 17419, 17420})
 
@@ -75,6 +76,11 @@ def from_server(exc: PyMongoError, place: str) -> StorageError | LimitReached:
         return LimitReached(f"a record is larger than {place} stores: make it smaller; nothing was stored")
     if code == _TOO_SLOW or exc.timeout:
         return Busy(f"{place} did not finish in time ({said}): try again.")
+    if code == TOO_OLD:
+        return StorageError(
+            f"{place} keeps a moment of the book for less time than this took: raise minSnapshotHistoryWindowInSeconds, "
+            "which is 300 by default"
+        )
     if isinstance(exc, ConnectionFailure):
         return Busy(f"{place} cannot be reached ({said}): check that it runs, and try again.")
     if isinstance(exc, ConfigurationError):

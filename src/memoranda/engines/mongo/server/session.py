@@ -56,7 +56,13 @@ class Session:
     """One transaction or snapshot, and what the questions of its use case have in common."""
 
     def __init__(
-        self, db: AsyncDatabase[Document], session: Any, standing: Standing | None, *, writes: bool
+        self,
+        db: AsyncDatabase[Document],
+        session: Any,
+        standing: Standing | None,
+        *,
+        writes: bool,
+        renewed: Callable[[], Any] | None = None,
     ) -> None:
         self.db = db
         self.writes = writes
@@ -69,6 +75,17 @@ class Session:
         self.ending: frozenset[UUID | None] = frozenset()
         self._session = session
         self._standing = standing
+        self._renewed = renewed
+
+    async def end(self) -> None:
+        """End a snapshot."""
+        await self._session.end_session()
+
+    async def renew(self) -> None:
+        """Take a new moment, if this snapshot may."""
+        if self._renewed is not None:
+            await self._session.end_session()
+            self._session = self._renewed()
 
     async def standing(self) -> Standing:
         """Return what belongs to the whole book."""

@@ -20,7 +20,9 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from memoranda.engines.mongo.server.faults import (
+    TOO_OLD,
     UNKNOWN,
+    code_of,
     from_server,
     may_read_again,
     may_write_again,
@@ -93,19 +95,29 @@ class Transactions:
 
     # ── reads ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def read(self, work: Work[A], *, long: bool = False) -> A:
-        """Run a work whose answers are all of one moment; it may be run again from its beginning."""
+    async def read(self, work: Work[A], *, long: bool = False, renews: bool = False) -> A:
+        """Run a work whose answers are all of one moment; it may be run again from its beginning.
+
+        ``renews``: the work takes a new moment between owners, because the server keeps one for minutes only.
+        """
         until, tries = time.monotonic() + PATIENCE, 0
         while True:
+            on = Session(
+                self.db, self._snapshot(), None, writes=False, renewed=self._snapshot if renews else None
+            )
             try:
                 with nullcontext() if long else pymongo.timeout(max(until - time.monotonic(), 0.1)):
-                    async with self.client.start_session(snapshot=True) as session:
-                        return await work(Session(self.db, session, None, writes=False))
+                    return await work(on)
             except PyMongoError as exc:
-                if not may_read_again(exc) or time.monotonic() > until:
+                if not may_read_again(exc) or time.monotonic() > until or (long and code_of(exc) == TOO_OLD):
                     raise from_server(exc, self.place) from exc
+            finally:
+                await on.end()
             tries += 1
             await _pause(tries)
+
+    def _snapshot(self) -> Any:
+        return self.client.start_session(snapshot=True)
 
     # ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
