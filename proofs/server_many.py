@@ -8,7 +8,7 @@ from multiprocessing.synchronize import Barrier
 import memoranda
 from proofs._processes.filling import filled
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole
-from proofs._server.labouring import SKEW_SECONDS, worked_off
+from proofs._server.labouring import SKEW_SECONDS, MakesBooks, worked_off
 from proofs._server.own import OwnServer
 
 ABOUT = "on a server, the same operation from many processes leaves one record; workers with wrong clocks do each job once; no agent exceeds its limit"
@@ -26,21 +26,26 @@ _CONTROL_JOBS, _CONTROL_TRIES = 200, 5
 def run(count: int, seed: int) -> str:
     # What is proven here outlives no power cut: the server need not wait for the disk.
     with OwnServer(fsync="off") as server:
-        same = _same_operations(server, count // 4)
-        worked = worked_off(server, _WORKERS, count)
-        if worked.begun_twice or worked.done_twice:
-            raise Wrong(
-                f"of {count} jobs {worked.begun_twice} were begun twice, and {worked.done_twice} done twice"
-            )
-        twice = _control(server)
-        full = filled(server.new_book(), (server.new_book(), server.new_book()), _WORKERS, seed)
+        return many(server, count, seed)
+
+
+def many(server: MakesBooks, count: int, seed: int) -> str:
+    """Let processes send the same operations, do jobs and fill memories on a server."""
+    same = _same_operations(server, count // 4)
+    worked = worked_off(server, _WORKERS, count)
+    if worked.begun_twice or worked.done_twice:
+        raise Wrong(
+            f"of {count} jobs {worked.begun_twice} were begun twice, and {worked.done_twice} done twice"
+        )
+    twice = _control(server)
+    full = filled(server.new_book(), (server.new_book(), server.new_book()), _WORKERS, seed)
     return (
         f"{same}; {_WORKERS} workers with clocks {SKEW_SECONDS:.0f} s apart did {count} jobs, each once; "
         f"by their own clocks they began {twice} of {_CONTROL_JOBS} twice; {full}"
     )
 
 
-def _control(server: OwnServer) -> int:
+def _control(server: MakesBooks) -> int:
     """Check that workers that trust their own clocks take each other's jobs."""
     for _ in range(_CONTROL_TRIES):
         if twice := worked_off(server, _WORKERS, _CONTROL_JOBS, trusting=True).begun_twice:
@@ -51,7 +56,7 @@ def _control(server: OwnServer) -> int:
 # ── the same operation, many times ───────────────────────────────────────────────────────────────────────────────
 
 
-def _same_operations(server: OwnServer, count: int) -> str:
+def _same_operations(server: MakesBooks, count: int) -> str:
     """Let all processes send the same operation in each round; check that one record is made."""
     address = server.new_book()
     thread = asyncio.run(_made_thread(address))

@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from multiprocessing.synchronize import Barrier
-from typing import Any
+from typing import Any, Protocol
 from unittest.mock import patch
 
 import memoranda
 from memoranda import Book, Limits
-from memoranda.engines.postgres import jobs
+from memoranda.engines.mongo import jobs as of_mongo
+from memoranda.engines.postgres import jobs as of_postgres
 from memoranda.model import changes as c
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor
@@ -23,7 +24,6 @@ from memoranda.model.records import EVERYONE, WHOLE, Owner
 from memoranda.model.values import new_id, utc_now
 from memoranda.worker import Worker
 from proofs._processes.together import Wrong, at_once, check_whole
-from proofs._server.own import OwnServer
 
 KIND = "derive"
 OWNERS = 20
@@ -34,6 +34,13 @@ _AT_ONCE = 2
 #: Length of some jobs, so long that other workers look for work in the meantime.
 _LONG_SECONDS, _LONG_EVERY = 0.05, 10
 _LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
+
+
+class MakesBooks(Protocol):
+    """A server that runs for a proof."""
+
+    def new_book(self) -> str:
+        """Return the address of a new book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ class Worked:
     done_twice: int
 
 
-def worked_off(server: OwnServer, workers: int, count: int, *, trusting: bool = False) -> Worked:
+def worked_off(server: MakesBooks, workers: int, count: int, *, trusting: bool = False) -> Worked:
     """Let this many workers do this many jobs. ``trusting`` is a control: each uses its own clock."""
     address = server.new_book()
     asyncio.run(_put(address, count))
@@ -88,6 +95,7 @@ async def _work(barrier: Barrier, number: int, address: str, workers: int, trust
     begun = Counter[str]()
     # From half of the way behind to half of the way ahead, one of them on time.
     shift = Shift((number - workers // 2) * SKEW_SECONDS)
+    jobs = of_mongo if address.startswith("mongodb") else of_postgres
     judging: AbstractContextManager[object] = patch.object(jobs, "_NEAR", 0) if trusting else nullcontext()
     with judging:
         async with _opened(address, clock=shift) as book:
