@@ -116,6 +116,11 @@ class Mongod:
 
     def start(self) -> None:
         """Start the server, and wait until it is the primary of its set."""
+        self.launch()
+        self._until_primary()
+
+    def launch(self) -> None:
+        """Start the server, and wait for nothing."""
         data = self.folder / "data"
         data.mkdir(exist_ok=True)
         command = [str(program()), "--dbpath", str(data), "--port", str(self.port), "--bind_ip", "127.0.0.1"]
@@ -134,7 +139,6 @@ class Mongod:
             stderr=subprocess.DEVNULL,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - it only calls the system
         )
-        self._until_primary()
 
     def _until_primary(self) -> None:
         from pymongo import MongoClient  # noqa: PLC0415 - a checkout may be without the driver

@@ -1,10 +1,21 @@
-"""A MongoDB server for a proof: books in databases of their own; it is killed and started again."""
+"""MongoDB servers for a proof: books in databases of their own; servers are killed, frozen and started again."""
 
 from __future__ import annotations
 
 import itertools
+import signal
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+from pymongo import MongoClient
+from pymongo.errors import OperationFailure, PyMongoError
 
 from tools.mongod import Mongod
+
+#: Seconds within which three members have a primary.
+_ELECTED_SECONDS = 60.0
 
 
 class OwnMongo(Mongod):
@@ -21,3 +32,117 @@ class OwnMongo(Mongod):
     def start_again(self) -> None:
         """Start it again on the killed server's files; return when it is the primary."""
         self.start()
+
+
+class OwnSet:
+    """A replica set of three members, whose primary is killed or frozen."""
+
+    def __init__(self) -> None:
+        self._members = [Mongod() for _ in range(3)]
+        self._numbers = itertools.count(1)
+        self._struck: list[Mongod] = []
+        #: What the next ``kill`` does: it kills or freezes the primary, or kills the secondaries and then the primary.
+        self.way = "kill"
+
+    def __enter__(self) -> Self:
+        try:
+            for member in self._members:
+                member.launch()
+            hosts = [{"_id": n, "host": f"127.0.0.1:{one.port}"} for n, one in enumerate(self._members)]
+            # Short, so that an election takes a second; long enough for a busy machine.
+            settings = {"electionTimeoutMillis": 1500, "heartbeatIntervalMillis": 300}
+            until = time.monotonic() + _ELECTED_SECONDS
+            while self.primary() is None and time.monotonic() < until:
+                with (
+                    suppress(PyMongoError),
+                    self._client(self._members[0]) as client,
+                    suppress(OperationFailure),
+                ):
+                    client.admin.command(
+                        "replSetInitiate", {"_id": "rs0", "members": hosts, "settings": settings}
+                    )
+                time.sleep(0.2)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for member in self._members:
+            member.__exit__(kind, error, trace)
+
+    def new_book(self) -> str:
+        """Return the address of a new book."""
+        hosts = ",".join(f"127.0.0.1:{one.port}" for one in self._members)
+        return f"mongodb://{hosts}/book_{next(self._numbers)}?replicaSet=rs0"
+
+    def _client(self, member: Mongod) -> MongoClient[dict[str, Any]]:
+        return MongoClient(
+            "127.0.0.1",
+            member.port,
+            directConnection=True,
+            serverSelectionTimeoutMS=500,
+            socketTimeoutMS=1000,
+        )
+
+    def primary(self) -> Mongod | None:
+        """Return the member that is the primary now; None while there is none."""
+        for member in self._members:
+            if member not in self._struck:
+                with suppress(PyMongoError), self._client(member) as client:
+                    if client.admin.command("hello").get("isWritablePrimary"):
+                        return member
+        return None
+
+    def _until_primary(self) -> Mongod:
+        until = time.monotonic() + _ELECTED_SECONDS
+        while (found := self.primary()) is None:
+            if time.monotonic() > until:
+                raise TimeoutError("three members elected no primary")
+            time.sleep(0.05)
+        return found
+
+    def kill(self) -> None:
+        """Strike the primary, as ``way`` says."""
+        primary = self._until_primary()
+        others = [member for member in self._members if member is not primary]
+        if self.way == "secondaries first":
+            for member in others:
+                # Frozen, so that they get nothing more; what the primary alone has is lost with it.
+                member.signal(signal.SIGSTOP)
+            time.sleep(0.3)
+            primary.kill()
+            self._struck = [primary]
+            for member in others:
+                member.signal(signal.SIGCONT)
+        elif self.way == "freeze":
+            primary.signal(signal.SIGSTOP)
+            self._struck = [primary]
+        else:
+            primary.kill()
+            self._struck = [primary]
+
+    def start_again(self) -> None:
+        """Wait for another primary, then let the struck one come back, and wait until it has caught up."""
+        self._until_primary()
+        struck, self._struck = self._struck, []
+        for member in struck:
+            if self.way == "freeze":
+                member.signal(signal.SIGCONT)
+            else:
+                member.launch()
+        for member in struck:
+            self._until_back(member)
+        self._until_primary()
+
+    def _until_back(self, member: Mongod) -> None:
+        until = time.monotonic() + _ELECTED_SECONDS
+        while time.monotonic() < until:
+            with suppress(PyMongoError), self._client(member) as client:
+                hello = client.admin.command("hello")
+                if hello.get("secondary") or hello.get("isWritablePrimary"):
+                    return
+            time.sleep(0.1)
+        raise TimeoutError("a member did not come back")
