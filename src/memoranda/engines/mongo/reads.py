@@ -189,19 +189,37 @@ async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersi
 
 # ── shelves ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_PASSAGE = (
-    "type", "kind", "status", "thread", "seq", "at", "valid_from", "valid_to", "terms", "facets", "learnt", "ended", "body",
-    "vector", "scale",
-)  # fmt: skip
+_PASSAGE: Document = {
+    **dict.fromkeys(
+        (
+            "type",
+            "kind",
+            "status",
+            "thread",
+            "seq",
+            "at",
+            "valid_from",
+            "valid_to",
+            "terms",
+            "facets",
+            "learnt",
+            "ended",
+        ),
+        1,
+    ),
+    "vector": 1,
+    "scale": 1,
+    # The content is the most of it, and an index needs it of these alone.
+    "body": {"$cond": [{"$in": ["$type", ["item", "memory"]]}, "$body", ""]},
+}
 
 
 def _passage(doc: Document) -> tuple[Any, ...]:
     get = doc.get
-    body = body_out(doc["body"]) if doc["type"] in ("item", "memory") else ""
     return (
         doc["_id"].bytes, doc["type"], get("kind"), get("status"), value_out(get("thread")), doc["seq"], doc["at"],
         get("valid_from"), get("valid_to"), get("terms", b""), vector_out(get("vector"), get("scale")), doc["facets"],
-        doc["learnt"], get("ended"), data_body(doc["type"], body),
+        doc["learnt"], get("ended"), data_body(doc["type"], body_out(doc["body"])),
     )  # fmt: skip
 
 
@@ -219,7 +237,7 @@ async def _since(
                 sets = await on.find("vector_sets", {"active": True}, fields={"_id": 1})
                 active = sets[0]["_id"] if sets else ""
             came = {**names_of(owner), "shelf": number, "mark": {"$gt": mark or 0}}
-            docs = await on.find("records", came, [("mark", 1)], fields=dict.fromkeys(_PASSAGE, 1))
+            docs = await on.find("records", came, [("mark", 1)], fields=_PASSAGE)
             went = {**names_of(owner), "shelf": number, "mark": {"$gt": mark}}
             left = [] if mark is None else await on.find("gone", went, [("mark", 1)])
             rows = PassageRows.of([[_passage(doc) for doc in docs]])
