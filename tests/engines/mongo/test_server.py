@@ -30,6 +30,7 @@ from memoranda.model.changes import JobDraft, JobState
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 from memoranda_conformance.builders import ANN, BEN, SMALL, Pen
+from memoranda_conformance.suites.background.formation import started_call
 from tests.engines.mongo.listening import counted, listening
 from tests.engines.mongo_server import MongoPlace
 from tools.mongod import Mongod
@@ -289,6 +290,17 @@ async def test_a_write_that_began_before_another_was_alone_is_run_again_with_wha
     go_on.set()
     memory = await writing
     assert memory in [record.id for record in await engine.lacking(SMALL, 10)]
+
+
+async def test_spending_that_many_programs_note_at_once_is_added_up(mongo: MongoPlace):
+    address = mongo.new_book()
+    engines = [await MongoEngine.open(address) for _ in range(3)]
+    spent = started_call(None, tokens_in=7)
+    await asyncio.gather(*(engine.note_spent(spent) for engine in engines for _ in range(15)))
+    (found,) = await engines[0].spent("default")
+    assert (found.calls, found.tokens_in) == (45, 315)
+    for engine in engines:
+        await engine.close()
 
 
 async def test_a_gate_that_vanished_is_made_again(engine: MongoEngine):
