@@ -21,6 +21,7 @@ from cryptography.x509.oid import NameOID
 from pymongo import MongoClient
 
 from memoranda.engines.mongo.engine import MongoEngine
+from memoranda.engines.mongo.server.abandoned import end_abandoned
 from memoranda.errors import ReadOnly, StorageError
 from memoranda.model.changes import JobDraft
 from memoranda_conformance.builders import BEN, SMALL, Pen, vectors_of
@@ -104,7 +105,7 @@ async def test_a_user_with_no_other_rights_does_everything(guarded: tuple[Mongod
     assert "checkpoint" in (await engine.scrub()).pending_because
     assert len(await Pen(engine, BEN).scan()) == 1
     # It may end a transaction of its own that was abandoned, and may not see the oplog.
-    await engine.server._end_abandoned()
+    await end_abandoned(engine.server.client, engine.server.db, 5.0)
     facts = await engine.examine()
     assert (facts.members, facts.oplog_hours) == (1, None)
     assert (await engine.verify()).faults == ()

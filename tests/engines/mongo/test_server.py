@@ -321,6 +321,30 @@ async def test_gates_that_a_killed_program_closed_open_again(engine: MongoEngine
     assert len(await pen.scan()) == 2
 
 
+async def test_a_long_write_that_thinks_between_its_commands_is_not_taken_for_abandoned(mongo: MongoPlace):
+    address = mongo.new_book()
+    engine, other = [await MongoEngine.open(address) for _ in range(2)]
+    await Pen(other).remember("has a gate now")
+    reached, begun = asyncio.Event(), 0
+
+    async def think(on: Session) -> None:
+        nonlocal begun
+        begun += 1
+        reached.set()
+        await on.lock("book", {"_id": "book"})
+        # Longer than it takes until a writer that waits for it suspects it.
+        await asyncio.sleep(8)
+        await on.lock("book", {"_id": "book"})
+
+    thinking = asyncio.create_task(engine.server.write(think, alone=True))
+    await reached.wait()
+    await Pen(other).remember("waits for it")
+    await thinking
+    assert begun == 1
+    for one in (engine, other):
+        await one.close()
+
+
 async def test_a_write_that_is_given_up_leaves_nothing(engine: MongoEngine):
     reached = asyncio.Event()
 

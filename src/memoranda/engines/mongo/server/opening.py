@@ -14,10 +14,11 @@ from bson.codec_options import CodecOptions
 from pymongo import AsyncMongoClient, IndexModel
 from pymongo.errors import ConfigurationError, InvalidURI, OperationFailure, PyMongoError
 
+from memoranda.engines.mongo.server.abandoned import APPLICATION
 from memoranda.engines.mongo.server.address import Place, parse
 from memoranda.engines.mongo.server.faults import from_server
 from memoranda.engines.mongo.server.session import Document
-from memoranda.engines.mongo.server.transactions import APPLICATION, PATIENCE, Transactions
+from memoranda.engines.mongo.server.transactions import PATIENCE, Transactions
 from memoranda.errors import NotABook, StorageError, VersionMismatch
 
 #: The format of the documents.
@@ -118,6 +119,7 @@ async def _prepare(
     # Of processes that were killed.
     idle = {"$lt": ["$at", {"$subtract": ["$$NOW", 86_400_000]}]}
     await db.gates.delete_many({"at": {"$exists": True}, "$expr": idle})
+    await db.gates.delete_many({"session": {"$exists": True}, "$expr": {"$lt": ["$until", "$$NOW"]}})
 
 
 async def _filled(db: Any, collections: Collections) -> list[str]:

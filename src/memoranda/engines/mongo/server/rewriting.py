@@ -43,7 +43,7 @@ async def rewrite(
         await _end(db, token)
 
 
-async def end_abandoned(db: Any) -> None:
+async def end_abandoned_rewriting(db: Any) -> None:
     """Let writers in again if whoever rewrites has not said for long that it goes on.
 
     Should it go on after all, it finds that its new collections are dropped, or that another holds the mark: it renames none.

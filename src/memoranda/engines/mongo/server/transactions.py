@@ -19,6 +19,7 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
+from memoranda.engines.mongo.server.abandoned import IDLE_SECONDS, announced, end_abandoned
 from memoranda.engines.mongo.server.faults import (
     TOO_OLD,
     UNKNOWN,
@@ -28,7 +29,7 @@ from memoranda.engines.mongo.server.faults import (
     may_write_again,
     outcome_unknown,
 )
-from memoranda.engines.mongo.server.rewriting import MARK, end_abandoned
+from memoranda.engines.mongo.server.rewriting import MARK, end_abandoned_rewriting
 from memoranda.engines.mongo.server.session import NAMES, Document, Session, Standing, Taken
 from memoranda.errors import Busy, Conflict, ReadOnly
 from memoranda.model.book_rows import refuse_marked
@@ -37,15 +38,12 @@ from memoranda.model.records import Owner
 A = TypeVar("A")
 Work = Callable[[Session], Awaitable[A]]
 
-#: The name of a book's connections in the server's own lists.
-APPLICATION = "memoranda"
 #: Seconds that a call tries again, failovers included.
 PATIENCE = 30.0
 #: Seconds for which a write that wants the book alone keeps others waiting, and not longer if it was killed.
 _CLOSED_SECONDS = 20
-#: Seconds after which a write that meets others again and again looks if one of them was abandoned: its program was killed, and
-#: the server would keep it for a minute. A transaction is abandoned if nothing was asked in it for so long.
-_SUSPECT_SECONDS, _ABANDONED_SECONDS = 2.0, 3.0
+#: Seconds after which a write that meets others again and again looks if one of them was abandoned.
+_SUSPECT_SECONDS = 2.0
 #: How often a commit without a time limit is asked about again.
 _COMMITS = 40
 #: How often a taken key is looked at again: whoever had it may have been under way at the same time.
@@ -57,6 +55,8 @@ _BUSY = {
     "transaction. Try again; erase in parts, or give the server more memory (wiredTigerCacheSizeGB).",
 }
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+#: Beside them are announcements of long transactions.
+_ALL_GATES = {"epoch": {"$exists": True}}
 _SNAPSHOT: dict[str, Any] = {
     "read_concern": ReadConcern("snapshot"),
     "write_concern": WriteConcern("majority", j=True),
@@ -159,7 +159,7 @@ class Transactions:
             tries += 1
             if time.monotonic() > suspect:
                 suspect = time.monotonic() + _SUSPECT_SECONDS
-                await self._end_abandoned()
+                await end_abandoned(self.client, self.db, _SUSPECT_SECONDS)
             try:
                 return await attempt.run()
             except _GateShut:
@@ -236,30 +236,13 @@ class Transactions:
         """Let the transactions end that are under way, and no other begin to be committed, until the book was had alone."""
         until = {"$add": ["$$NOW", _CLOSED_SECONDS * 1000]}
         try:
-            with pymongo.timeout(_ABANDONED_SECONDS + 1):
-                await self.db.gates.update_many({}, [{"$set": {"closed": until}}])
+            with pymongo.timeout(IDLE_SECONDS + 1):
+                await self.db.gates.update_many(_ALL_GATES, [{"$set": {"closed": until}}])
         except PyMongoError as exc:
             if not exc.timeout:
                 raise
-            await self._end_abandoned()
+            await end_abandoned(self.client, self.db, _SUSPECT_SECONDS)
             raise _GateShut from exc
-
-    async def _end_abandoned(self) -> None:
-        """End transactions in which nothing was asked for long; a program that goes on with one begins it anew."""
-        idle = {
-            "type": "idleSession",
-            "appName": APPLICATION,
-            "transaction.timeInactiveMicros": {"$gt": _ABANDONED_SECONDS * 1e6},
-        }
-        with suppress(PyMongoError), pymongo.timeout(_SUSPECT_SECONDS):
-            stages: list[dict[str, Any]] = [
-                {"$currentOp": {"idleSessions": True, "allUsers": False}},
-                {"$match": idle},
-            ]
-            cursor = await self.client.admin.aggregate(stages)
-            sessions = [doc["lsid"] async for doc in cursor]
-            if sessions:
-                await self.client.admin.command("killSessions", sessions)
 
     async def _open_gates(self) -> None:
         with suppress(PyMongoError):
@@ -293,20 +276,25 @@ class _Attempt(Generic[A]):
             if standing is not None:
                 await self._check(standing)
             async with self._book.client.start_session() as session:
-                await session.start_transaction(**_SNAPSHOT)
-                assert session.in_transaction
-                on = Session(self._book.db, session, standing, writes=True)
-                try:
-                    found = await self._in_transaction(on)
-                except BaseException:
-                    with suppress(PyMongoError):
-                        await session.abort_transaction()
-                    raise
-                await self._commit(session)
+                going_on = announced(self._book.db, session) if self._until is None else nullcontext()
+                async with going_on:
+                    found = await self._transact(session, standing)
                 if self.is_alone:
                     self.has_closed = False
                     self._book.forget_standing()
                 return found
+
+    async def _transact(self, session: Any, standing: Standing | None) -> A:
+        await session.start_transaction(**_SNAPSHOT)
+        assert session.in_transaction
+        try:
+            found = await self._in_transaction(Session(self._book.db, session, standing, writes=True))
+        except BaseException:
+            with suppress(PyMongoError):
+                await session.abort_transaction()
+            raise
+        await self._commit(session)
+        return found
 
     async def _in_transaction(self, on: Session) -> A:
         if self.is_alone:
@@ -322,7 +310,7 @@ class _Attempt(Generic[A]):
         await on.bulk("book", [UpdateOne({"_id": "book"}, {"$inc": {"epoch": 1, "locks": 1}})])
         standing = await on.standing()
         renewed = {"$set": {"epoch": standing.epoch}, "$unset": {"closed": 1}}
-        await on.bulk("gates", [UpdateMany({}, renewed)])
+        await on.bulk("gates", [UpdateMany(_ALL_GATES, renewed)])
         await self._check(standing)
 
     async def _check(self, standing: Standing) -> None:
@@ -331,7 +319,7 @@ class _Attempt(Generic[A]):
             refuse_marked(standing.book)
         if MARK in standing.book:
             self._book.forget_standing()
-            await end_abandoned(self._book.db)
+            await end_abandoned_rewriting(self._book.db)
             raise _GateShut
 
     async def _pass_gate(self, on: Session) -> None:
