@@ -37,7 +37,7 @@ from memoranda.ports import Engine
 from memoranda.storage.asked import ASKED, CHANGED
 from memoranda.storage.questions import Base
 from memoranda.storage.store import Store
-from memoranda.storage.upkeep_questions import FindEra, TableFaults
+from memoranda.storage.upkeep_questions import ErasAfter, FindEra, TableFaults
 from memoranda.storage.use_case import Deciding, Question, Write
 from memoranda.storage.use_cases.jobs import find_due, lease_job
 from memoranda.storage.writes import EndEra
@@ -49,8 +49,8 @@ _ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in p
 _WRITES: Writes = {
     given: function for part in _PARTS if hasattr(part, "WRITES") for given, function in part.WRITES.items()
 }
-#: Questions before which a long read takes a new moment: what follows is about one owner, or about whole tables.
-_OF_ANOTHER_MOMENT = (FindEra, TableFaults)
+#: Questions before which a long read takes a new moment: what follows is about some owners, one of them, or whole tables.
+_OF_ANOTHER_MOMENT = (ErasAfter, FindEra, TableFaults)
 #: Seconds to wait for the book alone, to lease the job that makes vectors; other jobs go on meanwhile.
 _LEASING_PATIENCE = 1.0
 
