@@ -34,8 +34,7 @@ from memoranda.formation import run as running
 from memoranda.model.drafts import DroppedPart
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Usage
 from memoranda.model.memories import Memory
-from memoranda.models.answer_outline import answer_outline
-from memoranda.models.json_answer import Unreadable, read_json
+from memoranda.models.json_answer import Unreadable, answer_outline, read_json
 
 _SETS: Final = Path(__file__).parent / "sets"
 #: The talks that are kept here, each with a folder of runs; the one that was kept apart and opened once.

@@ -14,7 +14,7 @@ from memoranda.book import book as books
 from memoranda.errors import StorageError
 from memoranda.model.changes import Job, JobDraft
 from memoranda.ports import Engine
-from memoranda.quiet_tasks import quiet_task
+from memoranda.tasks import quiet_task
 from memoranda.worker import Worker
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from memoranda import Book
 from memoranda.model import changes as c
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
 from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE

@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from memoranda.mcp_server.short_ids import short
+from memoranda.mcp_server.agent_tools import short
 from proofs._service.asking import Answer, Ask
 from proofs._service.population import AGENT, GROUP, HIDDEN_AGENT, HIDDEN_GROUP, NOBODY, VICTIM, Own
 

@@ -12,12 +12,11 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from memoranda import telemetry
-from memoranda.capabilities import NotifiesWorkers
 from memoranda.errors import Erased, MemorandaError, Moved, StorageError
 from memoranda.model.changes import GivenUp, Job, JobState, Postponed
 from memoranda.operations import Part, Role, W, no_offer, offer
-from memoranda.ports import Clock, Jobs
-from memoranda.quiet_tasks import quiet_task
+from memoranda.ports import Clock, Jobs, NotifiesWorkers
+from memoranda.tasks import quiet_task
 
 #: Does one job; of what it raises, the class is kept with the job, and the text of a ``MemorandaError``. One whose time has not come puts its job again,
 #: with a delay; one that others keep from being done raises ``Postponed``.

@@ -21,8 +21,8 @@ from memoranda.access.key_check import FRESH_SECONDS, USES_SECONDS, KeyCheck
 from memoranda.access.principal import Principal, local_admin
 from memoranda.access.read_audit import MOST_WAITING, ReadAudit
 from memoranda.errors import StorageError
-from memoranda.model.beside.service_records import SELF, ReadNote
 from memoranda.model.records import Owner
+from memoranda.model.service_records import SELF, ReadNote
 from memoranda.model.values import new_id
 from memoranda.operations import Role
 from memoranda.testing.clock import HandClock
@@ -196,7 +196,7 @@ _KILLED = """
 import asyncio, sys, memoranda
 from memoranda.access.principal import local_admin
 from memoranda.access.read_audit import ReadAudit
-from memoranda.model.beside.service_records import ReadNote
+from memoranda.model.service_records import ReadNote
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 

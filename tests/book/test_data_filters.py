@@ -8,7 +8,7 @@ import pytest
 
 import memoranda
 from memoranda.errors import InvalidInput
-from memoranda.model.data.data_filters import data_path
+from memoranda.model.data_filters import data_path
 
 
 async def test_recall_lists_and_counts_take_conditions_on_data():

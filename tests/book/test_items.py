@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.book.items import item_verbs
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.items import ItemPut
 from memoranda.errors import Conflict, Stale
 
 NOTES = ("notes", "work")
@@ -125,7 +124,7 @@ async def test_an_agent_keeps_its_own_items_and_reads_everybodys(book: memoranda
 async def test_a_reader_gets_its_own_item_also_when_those_of_a_name_fill_several_pages(
     book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(item_verbs, "_AT_ONCE", 1)
+    monkeypatch.setattr("memoranda.book.items._AT_ONCE", 1)
     await book.items.put("ana", NOTES, "tea", "everybody's")
     await book.items.put("ana", NOTES, "milk", "everybody's")
     await book.items.put("ana", NOTES, "tea", "the guide's", agent="guide")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memoranda.cli import health_checks
-from memoranda.model.beside.server_facts import ServerFacts
+from memoranda.model.server_facts import ServerFacts
 
 SOUND = ServerFacts(
     version="16.4 (Debian 16.4-1)",

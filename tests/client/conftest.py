@@ -11,7 +11,7 @@ import pytest
 import memoranda
 from memoranda.client import RemoteBook, open_remote
 from memoranda.service.app import make_app
-from memoranda.service.server import server_of
+from memoranda.service.composition import server_of
 
 
 @asynccontextmanager

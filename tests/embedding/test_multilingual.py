@@ -25,8 +25,7 @@ from memoranda.embedding import (
     multilingual_weights,
 )
 from memoranda.embedding.local_model import LocalModel, shared
-from memoranda.embedding.multilingual_model import PASSAGE, QUESTION, Multilingual
-from memoranda.embedding.multilingual_tokens import Pieces
+from memoranda.embedding.multilingual_model import PASSAGE, QUESTION, Multilingual, Pieces
 from memoranda.embedding.multilingual_weights import WEIGHTS, read_file
 from memoranda.errors import WeightsUnfit
 

@@ -15,10 +15,10 @@ from bench.shelves import AGENTS, BEGAN, ROOMY, STEP, Steps, fill_mixed, lend_ve
 from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
-from memoranda.capabilities import SearchesLargeShelves
 from memoranda.model.changes import FOLLOW
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
+from memoranda.ports import SearchesLargeShelves
 from memoranda.recall.scoring.deviations import expected_deviation
 from memoranda.recall.scoring.fields import K1, Field
 from tests.engines.postgres_server import Place

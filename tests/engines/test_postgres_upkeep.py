@@ -17,13 +17,13 @@ from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
 from memoranda.book.admin.book_copy import CopyRun
-from memoranda.capabilities import CandidateQuery
 from memoranda.errors import StorageError
 from memoranda.model.changes import FOLLOW, JobDraft
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
+from memoranda.ports import CandidateQuery
 from memoranda_conformance.builders import BEN, LARGE, SMALL, Pen, vectors_of
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import InvalidInput
+from memoranda.mcp_server.agent_tools import ShortIds
 from memoranda.mcp_server.asker import Asker, Whose
-from memoranda.mcp_server.short_ids import ShortIds
 from tests.mcp_server.asked_tools import asking
 
 

@@ -16,7 +16,7 @@ from memoranda.errors import InvalidInput
 from memoranda.operations import Role
 from memoranda.service.answers import Refused
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
-from memoranda.service.limits import Rates
+from memoranda.service.gate import Rates
 from tests.service.conftest import asking
 from tests.service.test_v1 import OWNER, problem
 

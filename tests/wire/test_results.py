@@ -15,7 +15,7 @@ from pydantic import BaseModel
 import memoranda
 from memoranda import Hits, InvalidInput, ThreadHandle
 from memoranda.book.all_operations import OPERATIONS
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.items import ItemPut
 from memoranda.wire.results import from_json, schema_of, schemas, to_json
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)

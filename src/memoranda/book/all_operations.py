@@ -10,7 +10,7 @@ from typing import Final
 from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.job_verbs import Jobs
 from memoranda.book.book import Book
-from memoranda.book.items.item_verbs import Items
+from memoranda.book.items import Items
 from memoranda.book.schema_verbs import Schemas
 from memoranda.book.service_keys import Keys
 from memoranda.book.verbs.documents import Agents, Profiles

@@ -36,21 +36,23 @@ from memoranda.book.input import (
     Conditions,
     Only,
     Who,
+    as_confidence,
     as_filter,
     as_flag,
     as_limit,
+    as_mode_of_types,
     as_names,
     as_offset,
     as_path,
     as_text,
     as_types,
+    as_vector,
     as_view,
     each,
     names_records,
     owner_named,
 )
-from memoranda.book.items.item_verbs import Items
-from memoranda.book.question_input import as_confidence, as_mode_of_types, as_vector
+from memoranda.book.items import Items
 from memoranda.book.record_ids import record_ids, thread_id, with_thread_id
 from memoranda.book.schema_verbs import Schemas
 from memoranda.book.service_keys import Keys

@@ -18,7 +18,7 @@ from memoranda.book import ThreadHandle
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.book.forgetting.hidden_facts import Hidden
 from memoranda.book.input import as_names, owner_named
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.items import ItemPut
 from memoranda.client.transport import Asked
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import ErasureReceipt, Receipt

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from memoranda.book import Book
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.items import ItemPut
 from memoranda.errors import (
     Conflict,
     Erased,
@@ -21,7 +21,7 @@ from memoranda.errors import (
     Stale,
 )
 from memoranda.integrations.tools import Scope
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.secrets.masks import masked
 
 __all__ = ["MemoryFiles", "Scope"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import cast
 
-from memoranda.model.beside.quotations import quote
-from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.query import Source
+from memoranda.model.quotations import quote
 from memoranda.model.records import STRANGERS, Record, Trust
 from memoranda.text.fence import in_quotes
 

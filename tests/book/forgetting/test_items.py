@@ -14,7 +14,7 @@ from memoranda import Book, InvalidInput
 from memoranda.assembly import open_engine
 from memoranda.book.admin.backup_files import restore
 from memoranda.book.forgetting.look import NOT_OWN
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.redactions import ITS_NAME, SENTENCE
 from memoranda.model.values import utc_now
 from memoranda.testing.clock import HandClock

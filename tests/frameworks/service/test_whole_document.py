@@ -14,7 +14,7 @@ from pathlib import Path
 import memoranda
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.app import make_app
-from memoranda.service.server import server_of
+from memoranda.service.composition import server_of
 
 ROOT = Path(__file__).parents[3]
 #: The same requests each time; a long run tries others: it sets its seconds, and its seed.

@@ -10,9 +10,9 @@ from typing import Final
 
 from memoranda.book.input import Conditions, as_cursor, as_filter, as_limit, as_types, owner_named
 from memoranda.errors import InvalidInput
-from memoranda.model.beside.service_records import ReadLines
 from memoranda.model.query import Page, Scan
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
+from memoranda.model.service_records import ReadLines
 from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Engine
 

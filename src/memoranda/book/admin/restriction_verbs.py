@@ -5,8 +5,8 @@ from __future__ import annotations
 from memoranda.book.input import owner_named
 from memoranda.book.services import Services
 from memoranda.errors import InvalidInput
-from memoranda.model.beside.service_records import CALLER, Appends, Restriction
 from memoranda.model.records import Owner
+from memoranda.model.service_records import CALLER, Appends, Restriction
 from memoranda.operations import Part, Role, W, offer
 
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
 from memoranda.book.verbs.explanation import explain
 from memoranda.first_use import dataclass
-from memoranda.model.beside.forming_results import conversations_wait
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.forming_results import conversations_wait
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter, Source

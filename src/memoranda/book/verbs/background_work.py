@@ -14,11 +14,11 @@ from memoranda.book.services import Embeddings, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import StorageError
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.beside.forming_results import FormingReport
 from memoranda.model.changes import MOST_JOBS, JobState
+from memoranda.model.forming_results import FormingReport
 from memoranda.model.records import Owner
 from memoranda.operations import Part, Role, W, no_offer, offer
-from memoranda.quiet_tasks import quiet_task
+from memoranda.tasks import quiet_task
 from memoranda.worker import Worker
 
 _SETTING = "it tells a setting of the book, and holds nothing of a user"

@@ -12,12 +12,12 @@ from memoranda.book.input import as_flag, as_id, as_limit, each, owner_named
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import RecordVerbs
 from memoranda.errors import NotFound
-from memoranda.model.beside.service_records import CALLER
 from memoranda.model.changes import AddEvidence, AddExperience, ApproveExperience, Change, RetireExperience
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
+from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id, refused
 from memoranda.operations import Names, Part, Role, W, offer
 

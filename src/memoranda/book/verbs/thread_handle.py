@@ -30,9 +30,9 @@ from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageField
 from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.first_use import dataclass
-from memoranda.model.beside.forming_results import FormedThread, FormingReport
 from memoranda.model.changes import FORM, Append, CloseThread, Expect, JobDraft, SetThread
 from memoranda.model.drafts import Scheduled
+from memoranda.model.forming_results import FormedThread, FormingReport
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import FINISHED, Message, Outcome, TaskSummary, Thread, ThreadStatus
 from memoranda.model.query import Filter, Page, place_of

@@ -13,7 +13,6 @@ import click
 from memoranda.book import Book
 from memoranda.book.forgetting.verbs import What
 from memoranda.book.input import Who, as_view
-from memoranda.capabilities import CopiesItself
 from memoranda.cli import exits
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.json_text import json_value
@@ -21,11 +20,12 @@ from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import print_records
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import StorageError
-from memoranda.model.beside.quotations import quote
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.model.memories import Memory
+from memoranda.model.quotations import quote
 from memoranda.model.records import Owner
 from memoranda.model.redactions import Asking, Trace, Traces
+from memoranda.ports import CopiesItself
 
 #: The most records that are shown before the question.
 _SHOWN = 10

@@ -20,8 +20,8 @@ from memoranda.cli.output.record_tables import sort_of, when
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import MemorandaError
 from memoranda.formation.who_forms import described
-from memoranda.model.beside.forming_results import FormedThread, FormingReport, FormingState
 from memoranda.model.changes import Job, JobState
+from memoranda.model.forming_results import FormedThread, FormingReport, FormingState
 
 _SHOWN = 20
 #: A worker that is asked to stop waits so long for its running jobs; other workers repeat what it gives up.

@@ -12,9 +12,9 @@ from memoranda.book.input import Who
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.terminal import counted
-from memoranda.model.beside.forming_results import conversations_wait
-from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.forming_results import conversations_wait
+from memoranda.model.items import Item
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread

@@ -6,7 +6,7 @@ import click
 
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
-from memoranda.model.beside.service_records import Restriction
+from memoranda.model.service_records import Restriction
 
 
 @click.command("restrict")

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Writes
 from memoranda.model.changes import FORM
-from memoranda.model.data.data_filters import record_data
+from memoranda.model.data_filters import record_data
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page, Scan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memoranda.engines.inmemory.tables import Answers, Session, Writes
-from memoranda.model.beside.service_records import RESTRICTING
 from memoranda.model.book_rows import KeyUseRow, ReadPiece, RestrictionRow
+from memoranda.model.service_records import RESTRICTING
 from memoranda.storage import service_questions as s
 
 

@@ -9,12 +9,12 @@ import weakref
 
 import pytest
 
-from memoranda.quiet_tasks import quiet_task
+from memoranda.tasks import quiet_task
 
 _PROGRAM = """
 import asyncio, gc
-from memoranda.quiet_tasks import quiet_task
-from memoranda.time_limits import TimeLimit
+from memoranda.tasks import quiet_task
+from memoranda.tasks import TimeLimit
 
 async def call():
     await asyncio.sleep(60)

@@ -1,4 +1,4 @@
-"""Rows that a service needs beside the owners' records: restricted processing, last uses of keys, lines about reads."""
+"""What a book keeps beside the owners' records: restrictions, uses of keys, lines about reads; and all that it stores about one owner."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.first_use import dataclass
-from memoranda.model.records import Owner, Trust
+from memoranda.model.book_rows import OwnerPieces
+from memoranda.model.language_models import Spent
+from memoranda.model.records import Owner, Record, Trust
 
 #: The name that is noted of persons who read what is theirs with a token, which has no name but theirs.
 SELF = "the person"
@@ -90,3 +92,30 @@ class ReadLines(NamedTuple):
 
     lines: tuple[ReadLine, ...]
     cursor: str | None
+
+
+class Holding(NamedTuple):
+    """A record of another owner, as far as it is about this one."""
+
+    record: Record
+    #: True if the erasure of the owner takes the record; False if it loses only its part about the owner.
+    goes: bool
+    #: The names of the fields that are about others, and are left out of an export.
+    left_out: frozenset[str] = frozenset()
+
+
+class AboutOwner(NamedTuple):
+    """Everything that a book stores about one owner, read at one moment."""
+
+    #: None if the book has no records of the owner.
+    own: OwnerPieces | None
+    #: Service keys that name the owner, and experience of agents that rests on the owner's records.
+    held: tuple[Holding, ...]
+    #: The last uses of those keys.
+    key_uses: dict[UUID, datetime]
+    restriction: Restriction | None
+    #: Who read the owner's data, oldest first.
+    reads: tuple[ReadLine, ...]
+    spent: tuple[Spent, ...]
+    #: The moments of whole erasures of the owner.
+    erased: tuple[datetime, ...]
