@@ -65,7 +65,7 @@ async def ask_all(mode: str, *, held: bool) -> list[Asked]:
         for conversation in loaded.corpus.conversations:
             async with new_book("", embed=None if mode == "words" else "auto") as book:
                 turn_of = await fill(book, conversation)
-                await book.embed()
+                await book.admin.embed()
                 questions = [(one.text, one.gold) for one in conversation.questions]
                 questions += [
                     (text, frozenset()) for id, text in loaded.unanswerable if id == conversation.id

@@ -25,13 +25,13 @@ async def import_another(s: Session) -> None:
     if whose.kind is not party.kind or whose == party or whose not in s.oracle.of:
         return
     lines: list[dict[str, Any]] = [
-        json.loads(line) async for line in s.books[whose.tenant].transfer.export(whose)
+        json.loads(line) async for line in s.books[whose.tenant].admin.transfer.export(whose)
     ]
     for line in lines:
         if line.get("line") == "owner":
             line |= {"tenant": party.tenant, "kind": party.kind.value, "id": party.id}
     try:
-        report = await s.book(party).transfer.import_([json.dumps(line) for line in lines])
+        report = await s.book(party).admin.transfer.import_([json.dumps(line) for line in lines])
     except (Conflict, LimitReached):
         return
     if report.records:

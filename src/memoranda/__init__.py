@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from memoranda.assembly import cancel_copy, copy, open
     from memoranda.book import Book, ThreadHandle
     from memoranda.book.admin.book_copy import CopyReport
-    from memoranda.book.items import ItemPut
+    from memoranda.book.nouns.items import ItemPut
     from memoranda.book.verb_fields import EpisodeFields, ToolCallFields
     from memoranda.errors import (
         Busy,
@@ -52,7 +52,7 @@ else:
             "memoranda.assembly": "cancel_copy copy open",
             "memoranda.book": "Book ThreadHandle",
             "memoranda.book.admin.book_copy": "CopyReport",
-            "memoranda.book.items": "ItemPut",
+            "memoranda.book.nouns.items": "ItemPut",
             "memoranda.book.verb_fields": "EpisodeFields ToolCallFields",
             "memoranda.errors": "Busy Conflict Corrupt EmbedderDown EmbeddingFailed Erased HasDependents InvalidInput LimitReached MemorandaError Moved NotABook NotAllowed NotFound OperationReused OutcomeUnknown ReadOnly Stale StorageError StorageFull UnfinishedCopy VersionMismatch",
             "memoranda.model.items": "Item",

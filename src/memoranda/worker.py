@@ -104,7 +104,7 @@ class Worker(Part[W]):
         kinds = tuple(kind for kind in self._handlers if kind not in left)
         return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant, only)
 
-    @no_offer("drain does the same")
+    @no_offer("jobs.run does the same")
     async def drain(self: Worker, limit: int | None = None) -> int:
         """Do due jobs until none is left or ``limit`` are done; returns how many."""
         done = 0

@@ -32,7 +32,7 @@ async def own_book(tmp_path, clock) -> AsyncIterator[memoranda.Book]:
     """The book that the service has."""
     async with memoranda.open(tmp_path / "book.db", clock=clock) as opened:
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 @pytest.fixture

@@ -161,7 +161,7 @@ async def test_every_metric_of_prometheus_is_documented_and_answered(book: Book)
         await http.get(f"{OWNER}/count")
         text = (await http.get("/metrics")).text
     assert set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)) == documented("Metrics for Prometheus")
-    assert re.search(r'^memoranda_requests_total\{verb="count",status="200"\} 1$', text, re.MULTILINE)
+    assert re.search(r'^memoranda_requests_total\{verb="records.count",status="200"\} 1$', text, re.MULTILINE)
 
 
 def test_every_counter_gauge_and_span_is_documented_and_emitted() -> None:

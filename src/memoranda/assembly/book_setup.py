@@ -20,7 +20,6 @@ from memoranda.book.agent_settings import SharingSettings
 from memoranda.book.forgetting.decisions import ForgetSettings, finishing
 from memoranda.book.forming_jobs import FORMATION_JOBS, Forming
 from memoranda.book.services import Embeddings, OnDemand
-from memoranda.book.verbs.background_work import start_working
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
@@ -142,9 +141,14 @@ async def open_here(
         book.start_worker()
         return book
     # This process does the jobs of its own tenant, and computes the vectors of what it writes.
-    start_working(book, by_itself, delay=_FIRST_LOOK_SECONDS)
+    start_working(book, by_itself)
     book.embeddings.start()
     return book
+
+
+def start_working(book: Book, worker: Worker) -> None:
+    """Let a book do jobs by itself; not at once, so that what only opens it and reads is not slowed down."""
+    book.own_work.start(worker, by_model=book.forms_by_model, delay=_FIRST_LOOK_SECONDS)
 
 
 def _book(

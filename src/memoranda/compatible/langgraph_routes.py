@@ -117,7 +117,7 @@ class _Store:
         self.guard = guard
         self.owners = NamespaceOwners(
             guard.book.tenant,
-            lambda: guard.call("owners"),
+            lambda: guard.call("admin.owners"),
             _owner_of(guard, label),
             None,
             # Only what an administrator asks for may span owners.

@@ -10,7 +10,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from memoranda.book import Book
-from memoranda.book.items import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import Conflict, InvalidInput, OperationReused
 from memoranda.integrations.tools import Scope, digest
 from memoranda.model.items import LABELS, Item

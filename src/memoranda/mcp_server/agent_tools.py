@@ -78,7 +78,9 @@ async def _searched(asker: Asker, named: str) -> set[UUID]:
     for types in ("memory", ["episode", "message"]):
         cursor: str | None = None
         for _ in range(_PAGES):
-            page = await asker.call("list", types=types, newest_first=True, cursor=cursor, limit=_PAGE)
+            page = await asker.call(
+                "records.list", types=types, newest_first=True, cursor=cursor, limit=_PAGE
+            )
             found |= {record.id for record in page.records if record.id.hex.endswith(named)}
             cursor = page.cursor
             if cursor is None:
@@ -229,7 +231,7 @@ class AgentTools:
         """Return the id of the memory that a statement replaces; None if a model names one that is not there."""
         try:
             id = await self.ids.resolved(asker, given)
-            await asker.call("get", id=id)
+            await asker.call("records.get", id=id)
         except NotFound:
             return None
         return id
@@ -275,7 +277,7 @@ class AgentTools:
     async def forget(self, id: str) -> Forgotten:
         """Take a memory out of every read, when the user asks for it."""
         asker = self.asking()
-        hidden = await asker.call("hide", ids=[await self.ids.resolved(asker, id)])
+        hidden = await asker.call("forgetting.hide", ids=[await self.ids.resolved(asker, id)])
         traces = hidden.traces
         is_taken = traces is not None and bool(traces.goes or traces.spans)
         status = taken(hidden) if is_taken else "It is not in the memory any more."
@@ -367,5 +369,5 @@ class AdminTools:
                 "You must pass confirmation='CONFIRM': this cannot be undone", field="confirmation"
             )
         guard = self.asking().guard
-        receipt = await guard.call("finish_forgetting", owner=userId, receipt=position, as_owner=True)
+        receipt = await guard.call("forgetting.finish", owner=userId, receipt=position, as_owner=True)
         return {"userId": userId, "recordsDeleted": len(receipt.ids), "status": "erased"}

@@ -38,7 +38,7 @@ async def can_serve(book: Book) -> str:
     """Return why requests cannot be served; empty if they can."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            await book.facts()
+            await book.admin.facts()
     except TimeoutError:
         return f"the book did not answer within {_PATIENCE:g} s"
     except StorageError as exc:
@@ -49,7 +49,7 @@ async def can_serve(book: Book) -> str:
 async def state_of(book: Book) -> dict[str, Any]:
     """Return the state of the service: ``ok``, or ``degraded`` with the reasons; counts, and no content."""
     try:
-        jobs = (await book.facts(whole=True)).jobs
+        jobs = (await book.admin.facts(whole=True)).jobs
         waiting = await book.jobs.list(state=JobState.WAITING.value, limit=1)
     except MemorandaError as exc:
         return {"status": "down", "reasons": [exc.code]}

@@ -21,12 +21,14 @@ from memoranda.book.admin.transfer import ImportReport
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.formation.schemas.definitions import DocumentReport
 from memoranda.model.forming_results import LeftOutPart
+from memoranda.model.items import Item
 from memoranda.model.ledger import Ignored
 from memoranda.model.query import BookFacts, Filter, Hit, Hits, MissingHit
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Telling
 from memoranda.storage.rows import CLASS_OF
 from memoranda.text.excerpts import find_excerpt
+from memoranda.text.origins import at_of, by_of
 from memoranda.wire.scalar_forms import COMPONENTS, SCALARS, Form, Json, Malformed, simple_schema, wrong
 
 
@@ -353,7 +355,7 @@ def plain(value: Any) -> Any:
 
 #: What annotations name that their modules import for type checkers alone.
 _NAMES: Final[dict[str, dict[str, Any]]] = {
-    "profile": {"DocumentReport": DocumentReport},
+    "profiles": {"DocumentReport": DocumentReport},
 }
 
 
@@ -431,6 +433,66 @@ def _write_hits(hits: Hits) -> Json:
         "missing": plain(hits.missing),
         "reads": hits.reads,
     }
+
+
+def compact_hits(hits: Hits) -> Json:
+    """Return hits as most programs need them: what was said, by whom and when, and how sure recall is of it."""
+    return {
+        "hits": [_compact(hit) for hit in hits],
+        "no_vectors_because": hits.no_vectors_because,
+        "missing": plain(hits.missing),
+        "reads": hits.reads,
+    }
+
+
+def _compact(hit: Hit) -> Json:
+    record = hit.record
+    made = {
+        "id": str(record.id),
+        "type": record.type.value,
+        "text": hit.text,
+        "who": ", ".join(by_of(record)),
+        "when": plain(at_of(record)),
+        "trust": getattr(record, "trust", None),
+        "score": hit.score,
+        "confidence": hit.confidence,
+    }
+    if isinstance(record, Item):
+        made |= {"namespace": list(record.namespace), "name": record.name, "value": plain(record.value)}
+    return made
+
+
+def compact_hits_schema(known: dict[str, Json]) -> Json:
+    """Return the schema of compact hits, and add it to the known ones."""
+    if "CompactHits" not in known:
+        text, number = {"type": "string"}, {"type": "number"}
+        parts = {
+            "id": {"type": "string", "format": "uuid"},
+            "type": text,
+            "text": text,
+            "who": {
+                **text,
+                "description": "The role and speaker of a message; else the agent that wrote it.",
+            },
+            "when": {"type": "string", "format": "date-time"},
+            "trust": {"type": ["string", "null"]},
+            "score": number,
+            "confidence": {"type": ["number", "null"]},
+        }
+        of_items = {"namespace": {"type": "array", "items": text}, "name": text, "value": {}}
+        hit = {"type": "object", "properties": {**parts, **of_items}, "required": [*parts]}
+        whole = known[_hits_schema(known)["$ref"].rpartition("/")[2]]
+        known["CompactHits"] = {
+            **whole,
+            "title": "CompactHits",
+            "properties": {**whole["properties"], "hits": {"type": "array", "items": hit}},
+        }
+    return {"$ref": COMPONENTS + "CompactHits"}
+
+
+def gives_hits(verb: str) -> bool:
+    """True if a verb returns hits, which requests get compact unless they ask for all fields."""
+    return result_form(verb) is CLASSES[Hits]
 
 
 def _read_hits(given: Any) -> Hits:

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 
 from memoranda.book import Book
 from memoranda.book.all_operations import OPERATIONS
-from memoranda.book.items import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import InvalidInput
 from memoranda.model.records import Audience, Owner
 from memoranda.model.values import refused

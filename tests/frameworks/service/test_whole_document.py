@@ -28,7 +28,7 @@ CHECKS = (
     "content_type_conformance",
     "response_headers_conformance",
     "response_schema_conformance",
-    # Not the methods that Allow names: /v1/jobs/drain is also the job "drain".
+    # Not the methods that Allow names: /v1/jobs/run is also the job "drain".
     "unsupported_method",
 )
 

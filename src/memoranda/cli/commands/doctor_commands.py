@@ -60,7 +60,7 @@ def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) 
 
 async def _sharing(session: Session, party: Owner) -> None:
     async with session.reading() as book:
-        found = await book.readers(party, as_owner=True)
+        found = await book.records.readers(party, as_owner=True)
         settings = book.forming.of_agents.sharing
         own = {agent.name: settings.for_agent(agent).default for agent in await book.agents.list()}
     apart = {name: default for name, default in own.items() if default != settings.default}
@@ -83,14 +83,14 @@ async def _sharing(session: Session, party: Owner) -> None:
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading(models="auto") as book:
         await book.embeddings.examine()
-        facts = await book.facts(whole=session.whole)
+        facts = await book.admin.facts(whole=session.whole)
         jobs = await book.engine.jobs(None, MOST_JOBS)
         # Vectors and threads may wait for a process with a model; they have checks of their own.
         overdue = [job for job in jobs if job.state is JobState.WAITING and job.kind not in (EMBED, *FORMING)]
         checks = [health_checks.program(), *await _of_place(book)]
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
-        who = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
+        who = (await book.jobs.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
         checks.append(formation(Forming(forming, *who), utc_now()))
         checks.append(await _of_fields(book))
         checks += await _of_lines(book)

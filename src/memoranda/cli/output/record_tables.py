@@ -37,9 +37,9 @@ async def nothing_seen(
 
     ``searched`` says that the read was a search, which may lack an embedding model.
     """
-    waits = what_waits((await book.list(party, types="memory", limit=1, **who)).waiting, party)
-    seen = await book.count(party, types=types, **who)
-    there = await book.count(party, types=types, as_owner=True)
+    waits = what_waits((await book.records.list(party, types="memory", limit=1, **who)).waiting, party)
+    seen = await book.records.count(party, types=types, **who)
+    there = await book.records.count(party, types=types, as_owner=True)
     if waits and not (seen and searched):
         told = waits
     elif not seen:

@@ -96,7 +96,7 @@ class FormedItems:
     async def put(self, owner: Owner, schema: str, key: str, value: Mapping[str, Any]) -> None:
         """Let the person set a document or a note: what a person sets is pinned, and conversations leave it."""
         if key == schema:
-            await self._book.profile.put(owner, value, schema=schema, audience="global", as_owner=True)
+            await self._book.profiles.put(owner, value, schema=schema, audience="global", as_owner=True)
             return
         held = await self._memory(owner, key)
         fields = _note_fields(schema, value)
@@ -110,35 +110,35 @@ class FormedItems:
         """Retract a document or a note: it is read no more, and its history stays until it is forgotten."""
         if key == schema:
             for item in await self._documents(owner, schema):
-                await self._book.profile.patch(
+                await self._book.profiles.patch(
                     owner, unset=[*item.value], schema=schema, audience="global", as_owner=True
                 )
             return
         held = await self._memory(owner, key)
         if held is not None and note_item(held).schema == schema:
-            await self._book.retract(owner, held.id, reason="deleted in the store", as_owner=True)
+            await self._book.memories.retract(owner, held.id, reason="deleted in the store", as_owner=True)
 
     async def _memory(self, owner: Owner, key: str) -> Memory | None:
         """Return the memory with an id, or the one that replaced it; None if the view sees none that holds."""
         seen: set[UUID] = set()
         try:
-            held = await self._book.get(owner, key, **self._who)
+            held = await self._book.records.get(owner, key, **self._who)
             while isinstance(held, Memory) and held.superseded_by is not None and held.id not in seen:
                 seen.add(held.id)
-                held = await self._book.get(owner, held.superseded_by, **self._who)
+                held = await self._book.records.get(owner, held.superseded_by, **self._who)
         except NotFound:
             return None
         return held if isinstance(held, Memory) and held.status == "active" else None
 
     async def _documents(self, owner: Owner, schema: str | None) -> list[FormedItem]:
         """Return the merged document of each schema."""
-        page = await self._book.list(owner, types="profile", limit=1000, **self._who)
+        page = await self._book.records.list(owner, types="profile", limit=1000, **self._who)
         held = [one for one in page.records if isinstance(one, ProfileDocument) and one.body]
         names = dict.fromkeys([*(one.schema_name for one in held), "Profile"])
         found = []
         for name in names if schema is None else [schema]:
-            body = await self._book.profile.get(owner, name, **self._who)
-            times = [one.recorded_at for one in await self._book.profile.documents(owner, name, **self._who)]
+            body = await self._book.profiles.get(owner, name, **self._who)
+            times = [one.recorded_at for one in await self._book.profiles.documents(owner, name, **self._who)]
             if body and times:
                 found.append(FormedItem(name, name, body, min(times), max(times)))
         return found
@@ -146,7 +146,7 @@ class FormedItems:
     async def _notes(self, owner: Owner, only: Mapping[str, Any]) -> AsyncIterator[FormedItem]:
         cursor: str | None = None
         for _ in range(_MOST // _PAGE):
-            page = await self._book.list(
+            page = await self._book.records.list(
                 owner,
                 types="memory",
                 only={"statuses": ["active"], **only},

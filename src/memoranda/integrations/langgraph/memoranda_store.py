@@ -168,7 +168,9 @@ class MemorandaStore(AsyncBatchedBaseStore):
         self._home = HomeLoop(book, embedder)
         self._loop = self._home.loop
         opened = self._home.book
-        self._owners = NamespaceOwners(opened.tenant, opened.owners, owner_of, audience_of, across_owners)
+        self._owners = NamespaceOwners(
+            opened.tenant, opened.admin.owners, owner_of, audience_of, across_owners
+        )
         self._queues = OwnerQueues(
             OwnerBatches(
                 self._home.book,
@@ -246,7 +248,7 @@ class MemorandaStore(AsyncBatchedBaseStore):
 
     async def _swept(self) -> int:
         book, swept = self._home.book, 0
-        for owner in await book.owners():
+        for owner in await book.admin.owners():
             swept += await clear_expired(book.engine, book.door.clock, owner)
         return swept
 

@@ -12,7 +12,7 @@ from langgraph.store.base import Item as StoreItem
 
 from memoranda.book import Book
 from memoranda.book.input import Who
-from memoranda.book.items import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import InvalidInput
 from memoranda.model.items import Item
 from memoranda.model.records import Owner
@@ -119,7 +119,7 @@ class OwnerBatches:
         if self._lacks_vectors and op.query:
             # The store was given the embeddings: what it wrote is found by meaning at once, as in LangGraph's own.
             self._lacks_vectors = False
-            await self._book.embed()
+            await self._book.admin.embed()
         found = await self._reads.search(
             place,
             tuple(op.namespace_prefix),

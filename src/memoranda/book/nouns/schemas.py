@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Unpack
 
 from memoranda.book.input import Conditions, Who, as_text
+from memoranda.book.nouns.profiles import Named
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import SchemaFields, spelled_out
-from memoranda.book.verbs.documents import Named
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import HELD

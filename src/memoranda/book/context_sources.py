@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
+from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import ContextRequest
 from memoranda.book.services import Services
-from memoranda.book.verbs.advice import log_narrow_view
-from memoranda.book.verbs.windows import itself, newest_turns, page_of, turns_of
+from memoranda.book.windows import itself, newest_turns, page_of, turns_of
 from memoranda.first_use import dataclass
 from memoranda.formation.bound_profiles import keyed
 from memoranda.model.experience_lines import ExperienceLine, serves

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
 from pydantic import BaseModel, ValidationError
 
+from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import check_context_settings
 from memoranda.book.input import (
     Who,
@@ -22,7 +23,6 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, spelled_out
-from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.bound_profiles import bound_by, keyed
 from memoranda.model.changes import Expect, PutNamed, Undo

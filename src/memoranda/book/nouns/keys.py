@@ -13,8 +13,8 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, names_a_record
+from memoranda.book.nouns.profiles import Named
 from memoranda.book.verb_fields import KeyFields, spelled_out
-from memoranda.book.verbs.documents import Named
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.first_use import dataclass
 from memoranda.model.changes import Change, Expect, PutNamed, RevokeKey

@@ -51,14 +51,14 @@ class Recalling(Protocol):
 
 @spelled_out
 class Episodes(RecordVerbs, Part[W]):
-    """The episodes (records of finished runs) of a book. Calling the object answers: did I already try this?"""
+    """The episodes (records of finished runs) of a book. ``search`` answers: did I already try this?"""
 
     def __init__(self, services: Services, recall: Recalling) -> None:
         super().__init__(services)
         self._recall = recall
 
     @offer(Role.VIEWER, "POST /episodes/search", title="find_episodes")
-    async def __call__(
+    async def search(
         self,
         owner: str | Owner,
         *,

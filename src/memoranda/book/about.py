@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 
+from memoranda.book.explanation import explain
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
-from memoranda.book.verbs.explanation import explain
 from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.forming_results import conversations_wait

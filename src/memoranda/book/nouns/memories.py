@@ -1,4 +1,4 @@
-"""The verbs of a book over memories: remember, correct, share, retract and undo statements."""
+"""Operations over memories: remember, correct, share, retract and undo."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from memoranda.book.input import (
     memory_of,
     owner_named,
 )
+from memoranda.book.memory_uses import Uses
 from memoranda.book.record_ids import EPISODES, MEMORIES, record_id, record_ids, with_ids
+from memoranda.book.retraction import Retracting
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import MemoryFields, spelled_out
-from memoranda.book.verbs.memory_uses import Uses
-from memoranda.book.verbs.retraction import Retracting
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.model.changes import (
     Amend,
@@ -101,13 +101,13 @@ async def _sources(engine: Engine, owner: Owner, view: View, held: Memory) -> li
 
 
 @spelled_out
-class Statements(Part[W]):
-    """The verbs of a book over memories."""
+class Memories(Part[W]):
+    """The memories of a book."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._uses = Uses(services)
-        self._retracting = Retracting(services)
+        self.uses = Uses(services)
+        self.retracting = Retracting(services)
 
     @offer(
         Role.EDITOR,
@@ -137,7 +137,7 @@ class Statements(Part[W]):
             self._owner(owner), who, statements, audience, run, operation, expect, wait_for
         )
 
-    @offer(Role.EDITOR, "POST /memories/batch", batch=("statements",))
+    @offer(Role.EDITOR, "POST /memories/batch", batch=("statements",), title="remember_all")
     async def remember_all(
         self,
         owner: str | Owner,
@@ -291,7 +291,7 @@ class Statements(Part[W]):
         change = Retract(await self._id(owner, who, id), reason)
         return await self._change(owner, change, ["retract", str(id), reason], operation, who)
 
-    @offer(Role.EDITOR, "POST /sources/{source}/retract", command="retract")
+    @offer(Role.EDITOR, "POST /sources/{source}/retract", command="retract", title="retract_source")
     async def retract_source(
         self,
         owner: str | Owner,
@@ -311,7 +311,7 @@ class Statements(Part[W]):
         party, view = self._owner(owner), as_view(who)
         wanted = await record_id(self._services.engine, party, view, source, "source", EPISODES)
         as_flag(dry_run, "dry_run")
-        return await self._retracting.retract_source(party, view, wanted, reason, operation, dry_run=dry_run)
+        return await self.retracting.retract_source(party, view, wanted, reason, operation, dry_run=dry_run)
 
     @offer(Role.EDITOR, "POST /ledger/{position}/undo", command="undo")
     async def undo(
@@ -328,16 +328,16 @@ class Statements(Part[W]):
         # With an operation id it is in the ledger even if it only affects agents' lines, so that it can be undone too.
         named = operation or f"undo {new_id()}"
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
-        return await self._retracting.undone(self._owner(owner), receipt, named)
+        return await self.retracting.undone(self._owner(owner), receipt, named)
 
-    @offer(Role.EDITOR, "POST /memories/used")
+    @offer(Role.EDITOR, "POST /memories/used", title="mark_used")
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count."""
         party, view = self._owner(owner), as_view(who)
         engine = self._services.engine
         found = await engine.get(party, view, await record_ids(engine, party, view, ids, types=MEMORIES))
         placed = [record for record in found.values() if isinstance(record, Memory)]
-        return await self._uses.use(party, view, placed)
+        return await self.uses.use(party, view, placed)
 
     async def _id(self, owner: str | Owner, who: Who, id: UUID | str, field: str = "id") -> UUID:
         """Return the id of the memory that a caller names."""

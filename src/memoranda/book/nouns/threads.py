@@ -27,7 +27,7 @@ from memoranda.book.message_input import drafts_in, message_of
 from memoranda.book.record_ids import THREADS, record_named, with_ids
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
-from memoranda.book.verbs.windows import MOST_FIRST, WindowRequest, window
+from memoranda.book.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.first_use import dataclass
 from memoranda.model.changes import FORM, Append, CloseThread, Expect, JobDraft, SetThread

@@ -1,4 +1,4 @@
-"""The verbs of a book that read its records: single ones, lists, explanations, histories and receipts."""
+"""Operations that read records of any type: single ones, lists, explanations, histories and receipts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import replace
 from typing import Unpack
 from uuid import UUID
 
+from memoranda.book.about import About, Readers, about, readers
+from memoranda.book.advice import log_narrow_view
+from memoranda.book.explanation import explain, seen_receipt, with_source_episode
 from memoranda.book.input import (
     Conditions,
     Who,
@@ -23,9 +26,6 @@ from memoranda.book.input import (
 from memoranda.book.record_ids import record_id, with_thread_id
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
-from memoranda.book.verbs.about import About, Readers, about, readers
-from memoranda.book.verbs.advice import log_narrow_view
-from memoranda.book.verbs.explanation import explain, seen_receipt, with_source_episode
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
@@ -39,11 +39,12 @@ _ITEMS = frozenset({RecordType.ITEM})
 
 
 @spelled_out
-class Reads(Part[W]):
-    """The verbs of a book that read its records."""
+class Records(Part[W]):
+    """The records of a book, of any type."""
 
-    _services: Services
-    finder: Finder
+    def __init__(self, services: Services, finder: Finder) -> None:
+        self._services = services
+        self._finder = finder
 
     @offer(Role.VIEWER, "GET /records/{id}", command="get", title="get_record")
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
@@ -166,7 +167,7 @@ class Reads(Part[W]):
         """Return the finder for conditions on data and on items, of which its indexes know most, and else the engine."""
         by_index = filter.data is not None or filter.kind_prefix is not None
         of_items = filter.types == _ITEMS and filter.keys is not None
-        return self.finder if by_index or of_items else self._services.engine
+        return self._finder if by_index or of_items else self._services.engine
 
     def _party(self, owner: str | Owner) -> Owner:
         return owner_named(owner, self._services.tenant)
