@@ -265,7 +265,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     works.old_era: ("storage.decide.state.refuse_old_era",),
     works.operation: ("by_operation", "storage.decide.state"),
     works.mark_used: ("uses", "delete_uses", "numbers_in_view"),
-    arrivals.import_one: ("buried", "ended_era", "place_taken"),
+    arrivals.import_one: ("out_of_view", "buried", "ended_era", "place_taken"),
     arrivals.retracted_elsewhere: ("storage.decide.memory_changes._refused_before",),
     labours.jobs: ("due_job", "one_job", "save_job", "delete_job:", "jobs_in_state", "keep_with_job"),
     reads.list_: ("scan_", "places_", "visible_shelves"),

@@ -351,7 +351,7 @@ def _forged(population: Population, rng: Random, who: str, verb: str) -> Attack:
 
 def _replayed(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Send the victim's operation id, as a header or in the path."""
-    verb = rng.choice(("remember", "thread.append", "items.put", "operation", "thread.operation"))
+    verb = rng.choice(("remember", "thread.append", "items.put", "records.operation", "thread.operation"))
     given = _given(population, rng, who, verb)
     if "operation" in given:
         given["operation"] = "bobop"

@@ -13,8 +13,9 @@ import pytest
 from memoranda.book.input import Only, as_filter, as_types
 from memoranda.book.nouns.admin import records_of_all
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import Amend, CloseThread, PatchProfile, RecordEpisode, Retract, Undo
+from memoranda.model.changes import Amend, CloseThread, Import, PatchProfile, RecordEpisode, Retract, Undo
 from memoranda.model.ledger import Actor, Target
+from memoranda.model.memories import Memory
 from memoranda.model.messages import Outcome, ThreadStatus, ToolCall
 from memoranda.model.passages import PassageRow
 from memoranda.model.query import Filter, Scan
@@ -28,6 +29,7 @@ from memoranda_conformance.builders import (
     START,
     Follower,
     Pen,
+    a_memory,
     adopted,
     an_episode,
     exported,
@@ -55,6 +57,20 @@ class ReadingSuite(Suite):
         assert await found(said, heard, unused) == {both, one}
         assert await found(unused) == await found(new_id()) == await found() == set()
         assert await found(heard, view=View(agent="b")) == await found(said, view=View(agent="b"))
+
+    async def test_an_imported_source_of_another_owner_reads_like_one_that_never_was(
+        self, engine: Engine
+    ) -> None:
+        pen, other = Pen(engine, ANN), Pen(engine, BEN)
+        (hidden,) = await pen.say(await pen.open(audience=FOR_A), "For one agent")
+        (theirs,) = await other.say(await other.open(), "Another's")
+        for source, seen in ((theirs, True), (new_id(), True), (hidden, False)):
+            memory = a_memory(ANN, f"Rests on {source}", sources=(source,))
+            await pen.write(Import(memory, b""))
+            for view in (WHOLE, View(agent="b")):
+                (read,) = (await engine.get(ANN, view, [memory.id])).values()
+                shown = (source,) if seen or view is WHOLE else ()
+                assert isinstance(read, Memory) and read.sources == shown, (source, view)
 
     async def test_an_operator_lists_the_records_of_all_owners_of_the_tenant(self, engine: Engine) -> None:
         other = Owner(tenant="other", id="ann")
