@@ -133,11 +133,6 @@ _LONGEST_TOKEN = 16_384
 _ALL = "*"
 
 
-def looks_like_token(secret: str) -> bool:
-    """True if a credential has the form of a token."""
-    return secret.count(".") == 2
-
-
 class TokenCheck:
     """Tells who holds a token of the issuer that the settings name, for the tenant of one book."""
 

@@ -354,12 +354,6 @@ def _owner(guard: Any, user: str) -> str | Owner:
     return user
 
 
-def user_of(id: str) -> str | None:
-    """Return the user that an entry's id names; None if it is no id of an entry."""
-    user, root = _parts(id)
-    return None if root is None else user
-
-
 def _id(root: str, user: str) -> str:
     """Return the id of an entry; it has the user in it."""
     return f"{root}.{base64.urlsafe_b64encode(user.encode()).decode().rstrip('=')}"
