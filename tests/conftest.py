@@ -16,6 +16,9 @@ from memoranda.testing.clock import HandClock
 #: Tests are of words alone, on every machine alike, where they do not ask for an embedder.
 os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
 
+#: What lets a book work by itself. Proofs, which some tests import, replace it for their processes.
+_STARTS = book_setup.start_working
+
 #: The gate tries the same examples every time; at a desk they are others each time.
 settings.register_profile("gate", derandomize=True)
 if os.environ.get("CI"):
@@ -27,8 +30,8 @@ def works_when_asked(request: pytest.FixtureRequest) -> Iterator[None]:
     """Stop books from doing jobs by themselves, because jobs beside a test would change its results."""
     # Not the fixture: what a test patches with it is restored before the fixtures that the test asked for end.
     with pytest.MonkeyPatch.context() as patch:
-        if "works_by_itself" not in request.keywords:
-            patch.setattr(book_setup, "start_working", lambda *_: None)
+        works = "works_by_itself" in request.keywords
+        patch.setattr(book_setup, "start_working", _STARTS if works else lambda *_: None)
         yield
 
 
