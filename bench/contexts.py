@@ -37,7 +37,9 @@ async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]
     recall, using, looking, talking, waiting = Timed(), Timed(), Timed(), Timed(), Timed()
     async with memoranda.open(path, embed=stand_in, worker=False) as book:
         asked = await questions(book, "ann", stand_in, place)
-        threads = [one.id for one in (await book.list("ann", types="thread", limit=100, agent=AGENT)).records]
+        threads = [
+            one.id for one in (await book.records.list("ann", types="thread", limit=100, agent=AGENT)).records
+        ]
         repetitions = range(min(place.scale.samples, 600))
         for number in repetitions:
             question = asked[number % len(asked)]

@@ -107,7 +107,7 @@ async def _asked(text: str, stand_in: StandIn | None) -> Question:
 
 async def _question_of(book: Book, owner: str, talk: Talk, stand_in: StandIn | None) -> Question:
     """Return a question with enough hits among this owner's passages; after some tries, any question."""
-    page = await book.list(owner, types="message", limit=10, agent=AGENT)
+    page = await book.records.list(owner, types="message", limit=10, agent=AGENT)
     text = ""
     for record in page.records:
         text = talk.question(record.passage_text() or "")

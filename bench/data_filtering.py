@@ -60,7 +60,7 @@ async def make_with_data(path: Address, place: Place, stand_in: StandIn) -> None
         for first in range(0, place.scale.mixed, _BATCH):
             numbers = range(first, min(first + _BATCH, place.scale.mixed))
             drafts = [{"content": talk.sentence(), "data": data_of(number)} for number in numbers]
-            await book.remember_all("ann", drafts, agent=AGENT, audience="global")
+            await book.memories.remember_all("ann", drafts, agent=AGENT, audience="global")
         await lend_vectors(book, stand_in)
 
 
@@ -76,7 +76,7 @@ async def _measured(path: Address, place: Place, stand_in: StandIn) -> list[Row]
     rows: list[Row] = []
     async with memoranda.open(path, embed=stand_in) as book:
         talk = Talk(place.seed + 1)
-        page = await book.list("ann", types="memory", limit=_QUESTIONS, agent=AGENT)
+        page = await book.records.list("ann", types="memory", limit=_QUESTIONS, agent=AGENT)
         texts = [talk.question(record.passage_text() or "") for record in page.records]
         asked = [Question(text, await stand_in.query(text)) for text in texts]
 
@@ -84,10 +84,10 @@ async def _measured(path: Address, place: Place, stand_in: StandIn) -> list[Row]
             return await ask(book, "ann", asked[number % len(asked)], **how)
 
         async def listed(number: int, **how: Any) -> object:
-            return await book.list("ann", limit=100, newest_first=number % 2 == 0, agent=AGENT, **how)
+            return await book.records.list("ann", limit=100, newest_first=number % 2 == 0, agent=AGENT, **how)
 
         async def counted(number: int, **how: Any) -> object:
-            return await book.count("ann", agent=AGENT, **how)
+            return await book.records.count("ann", agent=AGENT, **how)
 
         verbs: dict[str, Callable[..., Awaitable[object]]] = {
             "recall of ten hits": recall,

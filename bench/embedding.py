@@ -58,7 +58,7 @@ async def _drain(place: Place, embedder: CachedEmbedder, bare: _Bare) -> Row:
     count = place.scale.backlog
     async with memoranda.open(place.book("backlog"), embed=None) as book:
         await fill(book, "ann", count, Talk(place.seed))
-        page = await book.list("ann", types="message", limit=1000, as_owner=True)
+        page = await book.records.list("ann", types="message", limit=1000, as_owner=True)
         tokens = sum(len(bare.encode(record.passage_text() or "")) for record in page.records)
         await book.engine.begin_set(embedder.embedding)
         began = time.perf_counter()

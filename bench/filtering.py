@@ -53,7 +53,7 @@ def filters(place: Place) -> Iterator[Row]:
 
 async def _filters(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
     async with memoranda.open(path, embed=stand_in) as book:
-        page = await book.list("ann", types="thread", limit=1000, as_owner=True)
+        page = await book.records.list("ann", types="thread", limit=1000, as_owner=True)
         kinds: dict[str, Conditions] = {"none": lambda _: {}}
         kinds |= conditions(place.scale.mixed, [one.id for one in page.records])
         timed = {name: Timed() for name in kinds}

@@ -62,7 +62,7 @@ async def _repeat(path: Address, count: int) -> tuple[float, float]:
             await thread.append([said] * min(250, count - start))
         await book.form("ann", wait=False, as_owner=True)
         began, used = time.perf_counter(), time.process_time()
-        await book.drain()
+        await book.jobs.run()
         took = time.perf_counter() - began, time.process_time() - used
         if isinstance(book.engine, SqliteEngine):
             await book.engine.file.checkpoint()

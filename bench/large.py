@@ -17,8 +17,8 @@ from bench.shelves import STAND_IN, Question, ask, fill, lend_vectors, questions
 from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
-from memoranda.capabilities import SearchesLargeShelves
 from memoranda.model.records import WHOLE, Owner
+from memoranda.ports import SearchesLargeShelves
 from memoranda.recall.recall import Recall
 
 #: Target share of the ten best hits that the server's search must also find, in per cent.

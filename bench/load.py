@@ -93,14 +93,14 @@ async def _fill(path: Address, seed: int) -> None:
             await book.thread(f"owner{number}", name="talk", agent="guide")
             for _ in range(_MEMORIES // _AT_A_TIME):
                 told = [{"content": talk.passage()} for _ in range(_AT_A_TIME)]
-                await book.remember_all(f"owner{number}", told, agent="guide")
+                await book.memories.remember_all(f"owner{number}", told, agent="guide")
 
 
 async def _missing(path: Address, acknowledged: list[str]) -> tuple[int, int]:
     """Return how many acknowledged messages are not stored, and how many passages have no vector yet."""
     async with memoranda.open(path, embed=None, worker=False) as book:
         found = [name for number in range(OWNERS) for name in await _names(book, f"owner{number}")]
-        facts = await book.facts(whole=True)
+        facts = await book.admin.facts(whole=True)
     waiting = facts.details.get("passages without a vector", facts.jobs.get("waiting", 0))
     lost = len(set(acknowledged) - set(found))
     return lost + len(found) - len(set(found)), int(waiting)

@@ -55,7 +55,7 @@ def ours() -> Peer:
 
     def stored(store: Path) -> set[str]:
         with memoranda.open_sync(store, worker=False) as book:
-            page = book.list("ann", types="memory", limit=1000, as_owner=True)
+            page = book.records.list("ann", types="memory", limit=1000, as_owner=True)
         return {str(record.passage_text()) for record in page.records}
 
     return Peer("memoranda", start, "remember", lambda text: {"content": text}, stored)

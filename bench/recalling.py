@@ -104,7 +104,7 @@ async def _exact(path: Address, size: int, place: Place, stand_in: StandIn) -> l
 
 async def _many(book: Book, count: int, place: Place, stand_in: StandIn) -> list[Question]:
     talk = Talk(place.seed + 4)
-    page = await book.list("ann", types="message", limit=1000, agent=AGENT)
+    page = await book.records.list("ann", types="message", limit=1000, agent=AGENT)
     said = [record.passage_text() or "" for record in page.records]
     texts = [talk.question(said[number * 7919 % len(said)]) for number in range(count)]
     return [Question(text, await stand_in.query(text)) for text in texts]

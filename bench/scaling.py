@@ -64,7 +64,7 @@ def _import(address: Address, begin: int, end: int, place: Place) -> float:
             for number in range(begin, end):
                 await fill(book, f"user {number}", place.scale.passages, talk, _SENTENCES)
             for number in range(begin, end):
-                part = [line async for line in book.export(f"user {number}")]
+                part = [line async for line in book.admin.export(f"user {number}")]
                 lines += part[1:-1] if lines else part[:-1]
         return [*lines, f'{{"line": "last", "owners": {end - begin}}}']
 
@@ -72,7 +72,7 @@ def _import(address: Address, begin: int, end: int, place: Place) -> float:
         lines = await written()
         async with memoranda.open(address, embed=None, limits=ROOMY) as book:
             began = time.perf_counter()
-            report = await book.import_(lines)
+            report = await book.admin.import_(lines)
             took = time.perf_counter() - began
         assert (report.adopted, report.errors) == (end - begin, []), report
         return took
@@ -97,7 +97,7 @@ def _size(address: Address, owners: int, place: Place) -> Row:
 
     async def taken() -> int:
         async with memoranda.open(address, embed=None) as book:
-            return (await book.facts()).bytes
+            return (await book.admin.facts()).bytes
 
     return Row("  on the disk", asyncio.run(taken()) / (owners * place.scale.passages), "B a passage")
 

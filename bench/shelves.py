@@ -86,7 +86,7 @@ async def fill_mixed(book: Book, owner: str, passages: int, talk: Talk, clock: S
         clock.now = BEGAN + STEP * said * number // stated
         part = [_statement(place, talk, clock.now) for place in range(number, min(number + _STATED, stated))]
         agent = AGENTS[number // _STATED % len(AGENTS)]
-        await book.remember_all(owner, part, agent=agent, audience="global")
+        await book.memories.remember_all(owner, part, agent=agent, audience="global")
     for number in range(done):
         clock.now = BEGAN + STEP * said * number // done
         tags = [TAGS[number % len(TAGS)]]
@@ -119,7 +119,7 @@ def _statement(place: int, talk: Talk, now: datetime) -> Mapping[str, Any]:
 async def questions(book: Book, owner: str, stand_in: StandIn, place: Place) -> list[Question]:
     """Return questions whose words find as many hits as asked for; searching for them also reads the shelf."""
     talk = Talk(place.seed + 1)
-    page = await book.list(owner, types="message", limit=1000, agent=AGENT)
+    page = await book.records.list(owner, types="message", limit=1000, agent=AGENT)
     said = [record.passage_text() or "" for record in page.records]
     wanted = min(_QUESTIONS, place.scale.samples)
     found: list[str] = []

@@ -1,7 +1,7 @@
 """Measure whether confidence tells questions with an answer from those without: ``python -m evals.confidence``.
 
 It asks every question of the talks in other shapes, the open halves or with ``--held`` the held ones. ``--fit`` fits the
-curves on the open halves and prints them; they are written into ``scoring/confidence.py`` by hand.
+curves on the open halves and prints them; they are written into ``scoring/ranking.py`` by hand.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from evals.places import new_book
 from evals.retrieval import MODES, OWNER, fill
 from evals.talk_shapes.shape_halves import NAMES, Loaded, load_file, write_file
-from memoranda.recall.scoring import confidence
-from memoranda.recall.scoring.confidence import Ranking, clues_of
+from memoranda.recall.scoring import ranking
+from memoranda.recall.scoring.ranking import Ranking, clues_of
 from tools.recorded_runs import RANKING, record
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ async def ask_all(mode: str, *, held: bool) -> list[Asked]:
         for conversation in loaded.corpus.conversations:
             async with new_book("", embed=None if mode == "words" else "auto") as book:
                 turn_of = await fill(book, conversation)
-                await book.embed()
+                await book.admin.embed()
                 questions = [(one.text, one.gold) for one in conversation.questions]
                 questions += [
                     (text, frozenset()) for id, text in loaded.unanswerable if id == conversation.id
@@ -73,7 +73,7 @@ async def ask_all(mode: str, *, held: bool) -> list[Asked]:
                 for text, gold in questions:
                     seen: list[Ranking] = []
                     with patch.object(
-                        confidence, "clues_of", lambda found, to=seen: to.append(found) or clues_of(found)
+                        ranking, "clues_of", lambda found, to=seen: to.append(found) or clues_of(found)
                     ):
                         hits = await book.recall(OWNER, text, limit=_HITS, types=["message"], mode=mode)
                     if not hits:

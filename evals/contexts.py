@@ -175,7 +175,7 @@ async def asked_of(path: Path, conversation: Conversation, way: str, budgets: Se
         turn_of = await fill(book, conversation)
         if way == "formed":
             await remember_observations(book, path, conversation, turn_of)
-        await book.embed()
+        await book.admin.embed()
         for question in conversation.questions:
             answer = gold.get(question.text)
             if question.kind == ADVERSARIAL or answer is None or not answer.words:

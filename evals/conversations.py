@@ -98,10 +98,10 @@ async def score(items: Iterable[Mapping[str, Any]]) -> list[Scored]:
 
 
 async def _scored(item: Mapping[str, Any], book: Any) -> Scored:
-    memories = await book.list(
+    memories = await book.records.list(
         item["id"], types="memory", only={"statuses": ["active"]}, as_owner=True, limit=200
     )
-    messages = await book.list(item["id"], types="message", as_owner=True, limit=200)
+    messages = await book.records.list(item["id"], types="message", as_owner=True, limit=200)
     texts = {one.id: one.content for one in messages.records if isinstance(one, Message)}
     held = [one for one in memories.records if isinstance(one, Memory)]
     return Scored(

@@ -91,7 +91,7 @@ async def ask_all(conversations: Iterator[tuple[str, Conversation]]) -> list[Ask
     for corpus, conversation in conversations:
         async with new_book("", embed="auto") as book:
             turn_of = await fill(book, conversation)
-            await book.embed()
+            await book.admin.embed()
             for question in conversation.questions:
                 if not question.gold or question.kind == ADVERSARIAL:
                     continue

@@ -83,7 +83,7 @@ async def judge(filled: FilledBook) -> Outcome:
     """Forget a case's fact and list where it still appears."""
     case = filled.case
     # A book in use has vectors, which are made in the background; without an embedder this does nothing.
-    await filled.book.embed()
+    await filled.book.admin.embed()
     before, asked_before = await filled.records(), await filled.context()
     earlier = bool(case.get("earlier"))
     receipt = await filled.book.forget(filled.owner, filled.memory, earlier=earlier, as_owner=True)

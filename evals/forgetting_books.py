@@ -150,7 +150,7 @@ class FilledBook:
         found: dict[UUID, Record] = {}
         cursor = None
         while True:
-            page = await self.book.list(self.owner, as_owner=True, cursor=cursor)
+            page = await self.book.records.list(self.owner, as_owner=True, cursor=cursor)
             found |= {record.id: record for record in page}
             cursor = page.cursor
             if cursor is None:
@@ -170,7 +170,7 @@ class FilledBook:
         records = await self.records()
         for id, record in records.items():
             yield text_of(record)
-            for step in await self.book.history(self.owner, id, as_owner=True):
+            for step in await self.book.records.history(self.owner, id, as_owner=True):
                 yield "" if step.record is None else text_of(step.record)
             if isinstance(record, Thread):
                 handle = await self.book.thread(self.owner, id=id, as_owner=True)
@@ -178,13 +178,13 @@ class FilledBook:
                 yield window.summary
                 for message in (*(await handle.messages()), *window.messages):
                     yield text_of(message)
-        yield json.dumps(await self.book.profile.get(self.owner, as_owner=True), ensure_ascii=False)
+        yield json.dumps(await self.book.profiles.get(self.owner, as_owner=True), ensure_ascii=False)
         for question in (self.case["question"], self.case["fact"]["content"]):
             made = await self.book.context(self.owner, question, as_owner=True, mark_used=False)
             yield html.unescape(made.text)
             for hit in await self.book.recall(self.owner, question, limit=_HITS, as_owner=True):
                 yield hit.text
-        async for line in self.book.export(self.owner):
+        async for line in self.book.admin.export(self.owner):
             yield readable("", json.loads(line))
 
 

@@ -163,7 +163,7 @@ class Measured:
             self.memories = len(await self._known(book))
 
     async def _known(self, book: memoranda.Book) -> list[Memory]:
-        page = await book.list(OWNER, types="memory", limit=1000, as_owner=True)
+        page = await book.records.list(OWNER, types="memory", limit=1000, as_owner=True)
         return [record for record in page.records if isinstance(record, Memory) and record.active]
 
     async def _three_calls(self, server: ModelServer, session: Session, known: Sequence[Memory]) -> None:
@@ -252,7 +252,7 @@ async def judge(path: Path, model: str, items: int) -> dict[str, Any]:
             await thread.append("user", item["text"])
             await thread.form()
             await book.worker.drain()
-            page = await book.list(OWNER, types="memory", limit=1000, as_owner=True)
+            page = await book.records.list(OWNER, types="memory", limit=1000, as_owner=True)
             stated = [same_value(note.content) for note in page.records if isinstance(note, Memory)]
         wanted = [same_value(one["value"]) for one in item["expect"]]
         right += sum(any(value in note for note in stated) for value in wanted)

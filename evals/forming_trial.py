@@ -34,8 +34,7 @@ from memoranda.formation import run as running
 from memoranda.model.drafts import DroppedPart
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Usage
 from memoranda.model.memories import Memory
-from memoranda.models.answer_outline import answer_outline
-from memoranda.models.json_answer import Unreadable, read_json
+from memoranda.models.json_answer import Unreadable, answer_outline, read_json
 
 _SETS: Final = Path(__file__).parent / "sets"
 #: The talks that are kept here, each with a folder of runs; the one that was kept apart and opened once.
@@ -200,15 +199,15 @@ async def form(talk: Mapping[str, Any], answers: Answers) -> Formed:
                 if session.get("closed"):
                     await thread.close("completed")
                 clock.now += _SILENCE
-                await book.drain()
+                await book.jobs.run()
                 if answers.waiting:
                     raise Unanswered(answers.waiting)
-            page = await book.list(owner, types="memory", limit=1000, as_owner=True)
+            page = await book.records.list(owner, types="memory", limit=1000, as_owner=True)
             lines = await book.experience.list(agent)
             episodes = await book.episodes.list(owner, as_owner=True)
             return Formed(
                 memories=[one for one in page.records if isinstance(one, Memory)],
-                profile=await book.profile.get(owner, agent=agent),
+                profile=await book.profiles.get(owner, agent=agent),
                 experience=[one.line for one in lines],
                 episodes=[f"{one.goal} {one.summary}" for one in episodes],
                 refused=refused,

@@ -102,7 +102,7 @@ class Memoranda:
                 receipt = await thread.append([turn["message"] for turn in part])
                 ids = receipt.ids("message")
                 self._turn_of |= {str(id): turn["id"] for id, turn in zip(ids, part, strict=True)}
-        await self._book.embed()
+        await self._book.admin.embed()
 
     async def ask(self, owner: str, question: str, vector: list[float]) -> list[str]:
         hits = await self._book.recall(

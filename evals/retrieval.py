@@ -97,7 +97,7 @@ async def measure(
                     f"there is no meaning to measure: {book.no_vectors_because}; or give --mode words"
                 )
             turn_of = await fill(book, conversation)
-            await book.embed()
+            await book.admin.embed()
             for mode in modes:
                 answered[mode] += await ask(book, conversation, turn_of, types=["message"], mode=mode)
             answered[ALL_TYPES] += await ask(book, conversation, turn_of)

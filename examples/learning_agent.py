@@ -75,13 +75,13 @@ class User(BaseModel):
     async def load(cls, book: Book, id: str, agent: str) -> User:
         """Read a user's profile and memories."""
         only = {"statuses": ["active"]}
-        page = await book.list(id, types="memory", only=only, agent=agent, limit=500)
+        page = await book.records.list(id, types="memory", only=only, agent=agent, limit=500)
         documents = [
             one.data["document"]
             for one in page.records
             if isinstance(one, Held) and isinstance(one.data, dict) and one.data.get("schema") == "Memory"
         ]
-        profile = await book.profile.get(id, agent=agent)
+        profile = await book.profiles.get(id, agent=agent)
         return cls(
             id=id,
             profile=Profile.model_validate(profile),
@@ -249,7 +249,7 @@ async def main(address: str, user: str, prompts: list[str]) -> None:
         # 6. All of it is stored in one operation.
         await task.thread.close("completed")
         await task.thread.form()
-        await book.drain()
+        await book.jobs.run()
         print(f"{await task.status()}: {len(await task.message_history())} messages")
         # 7. The next task begins with it, in this process or another.
 

@@ -3,4 +3,6 @@
 from memoranda.assembly import book_setup
 
 # What is proved or measured decides by itself which jobs are done, and when, unless it asks for the worker of an open book.
+#: What lets a book work by itself; a proof that needs it puts it back.
+STARTS = book_setup.start_working
 vars(book_setup)["start_working"] = lambda *_, **__: None

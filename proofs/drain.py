@@ -147,5 +147,5 @@ class _Hour:
             if known != Counter(f"Likes {word}" for word in words):
                 lacking = sorted(Counter(f"Likes {word}" for word in words) - known)
                 raise Lost(f"{owner}: {len(lacking)} of {len(words)} messages are not known: {lacking[:3]}")
-        if faults := (await book.verify(whole=True)).faults:
+        if faults := (await book.admin.verify(whole=True)).faults:
             raise Lost(faults[0])

@@ -147,7 +147,7 @@ class _Days:
             active = await self._active(book)
             if lacking := set(self.said) - {_thing(one) for one in active}:
                 raise Echoed(f"{sorted(lacking)} was said and is not known")
-            if faults := (await book.verify()).faults:
+            if faults := (await book.admin.verify()).faults:
                 raise Echoed(faults[0])
         return f"{len(active)} of {len(self.said)} preferences after {self.echoes} echoes, at most {self.most} of a lie"
 
@@ -222,14 +222,14 @@ class _Days:
                 raise Echoed(
                     f"{one.content!r} was said {self.said[thing]} times and confirmed {one.confirmations}"
                 )
-        profile = await book.profile.get(_ANN, agent="guide") or {}
+        profile = await book.profiles.get(_ANN, agent="guide") or {}
         if strange := set(profile.get("interests", ())) & set(_LIES):
             raise Echoed(f"{sorted(strange)} stands in the profile")
 
     async def _retract(self, book: Book) -> None:
         for one in await self._active(book):
             if _thing(one) in _LIES:
-                await book.retract(_ANN, one.id, as_owner=True, reason="I never said that")
+                await book.memories.retract(_ANN, one.id, as_owner=True, reason="I never said that")
         self.retracted = True
 
 

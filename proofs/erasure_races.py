@@ -92,7 +92,7 @@ class _Races:
         for race, outcomes in zip(races, told, strict=True):
             await race.judge(other, outcomes, "later")
             self._count(outcomes, abroad)
-        if faults := (await book.verify()).faults:
+        if faults := (await book.admin.verify()).faults:
             raise Returned(f"after races {numbers}: {faults[0]}")
 
     def _drawn(self, number: int) -> Race:

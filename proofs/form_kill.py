@@ -207,7 +207,7 @@ class _Yard:
     async def records_as_texts(self) -> Counter[str]:
         """Return the book's content, after checking that the book is sound."""
         async with forming(self.path, Ticking(self._now(0)), None) as book:
-            if faults := (await book.verify(whole=True)).faults:
+            if faults := (await book.admin.verify(whole=True)).faults:
                 raise Misformed(f"the ledger does not hold: {faults[0]}")
             for owner in _OWNERS:
                 memories = [

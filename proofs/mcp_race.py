@@ -64,7 +64,7 @@ async def _race(book: Path, processes: int, count: int, seed: int, program: str)
     told = await asyncio.gather(*(_write(book, number, count, seed, program) for number in range(processes)))
     acknowledged = {content for contents in told for content in contents}
     async with memoranda.open(book, worker=False) as opened:
-        page = await opened.list("ann", types="memory", limit=1000, as_owner=True)
+        page = await opened.records.list("ann", types="memory", limit=1000, as_owner=True)
     stored = {record.passage_text() for record in page.records}
     lost = acknowledged - stored
     if lost or len(acknowledged) != processes * count:

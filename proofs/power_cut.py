@@ -106,7 +106,7 @@ class _Day:
         if number % 6 == 4:
             await self._forget(book, self._rng.choice(_OWNERS), backups=number > _ROUNDS // 2)
         if number == _ROUNDS // 3:
-            await book.backup(self._folder / _BACKUP)
+            await book.admin.backup(self._folder / _BACKUP)
             self._said.mark("backed-up")
 
     async def _append(self, thread: ThreadHandle) -> None:
@@ -264,7 +264,7 @@ async def _check_whole(path: Path) -> dict[str, Record]:
         for owner in _OWNERS:
             cursor = None
             while True:
-                page = await book.list(owner, as_owner=True, cursor=cursor, limit=500)
+                page = await book.records.list(owner, as_owner=True, cursor=cursor, limit=500)
                 found |= {str(record.id): record for record in page.records}
                 if (cursor := page.cursor) is None:
                     break

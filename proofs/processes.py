@@ -74,7 +74,7 @@ async def _send_same(barrier: Barrier, number: int, path: Path, thread: str) -> 
 async def _check_same(path: Path) -> None:
     async with memoranda.open(path) as book:
         for type_ in ("message", "memory"):
-            there = await book.count(OWNER, types=type_, as_owner=True)
+            there = await book.records.count(OWNER, types=type_, as_owner=True)
             if there != SAME_OPERATIONS // 2:
                 raise Wrong(f"{there} {type_} records of {SAME_OPERATIONS // 2} operations")
         await check_whole(book)
@@ -140,11 +140,11 @@ async def _check_mixed(path: Path, thread: str, count: int, written: int) -> Non
         if sorted(places) != list(range(1, len(places) + 1)):
             raise Wrong(f"{len(places)} messages do not have the places from 1 to {len(places)}")
         for status, expected in (("active", 1), ("superseded", count * MIXED_ROUNDS - 1)):
-            held = await book.count(OWNER, types="memory", only={"statuses": status}, agent=AGENT)
+            held = await book.records.count(OWNER, types="memory", only={"statuses": status}, agent=AGENT)
             if held != expected:
                 raise Wrong(f"{held} statements under one key are {status}, and not {expected}")
         positions: list[int] = []
-        while page_ := await book.ledger(OWNER, as_owner=True, after=len(positions), limit=1000):
+        while page_ := await book.records.ledger(OWNER, as_owner=True, after=len(positions), limit=1000):
             positions += [entry.position for entry in page_]
         # The first position is that of the thread itself.
         if positions != list(range(1, written + 2)):

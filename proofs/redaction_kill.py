@@ -108,7 +108,7 @@ class _Trial:
             ]
             await book.door.write(_ANA, WHOLE, _ACTOR, changes, request=None)
             await book.remember(_ANA, "The neighbour stays.", as_owner=True)
-            await book.backup(self._original / "copy.db")
+            await book.admin.backup(self._original / "copy.db")
         return ids
 
     def counted(self, way: Way) -> int:
@@ -164,7 +164,7 @@ class _Trial:
             if way != "hide":
                 await self._end(book, folder, way)
             await self._check_gone(book)
-            if faults := (await book.verify(whole=True)).faults:
+            if faults := (await book.admin.verify(whole=True)).faults:
                 raise Judged(f"{way}: {faults[0]}")
         if way != "hide":
             backups = set() if way == "erase with backups" else {"copy.db"}
@@ -177,11 +177,11 @@ class _Trial:
         target = Target(_ANA, WHOLE, _ACTOR, redactions=_redactions(self.messages, None))
         if way == "finish":
             target = Target(_ANA, WHOLE, _ACTOR, hidden=await _position(book))
-        await book.backups.forget(target, backups=way == "erase with backups")
-        await book.scrub()
+        await book.admin.backups.forget(target, backups=way == "erase with backups")
+        await book.admin.scrub()
         if way == "erase with backups":
             # A killed rewriting is finished by the worker that gets its job.
-            await book.backups.forget(target, backups=True)
+            await book.admin.backups.forget(target, backups=True)
 
     async def _check(self, book: Book, folder: Path, way: Way) -> bool:
         """Check that all or nothing was done; return which."""
@@ -199,7 +199,7 @@ class _Trial:
         if done != (told == 0) or (done and len(records) != 5) or (not done and len(records) != 6):
             raise Judged(f"{way}: {told} words are told by {len(records)} records")
         if began:
-            entries = await book.ledger(_ANA, as_owner=True, limit=1000)
+            entries = await book.records.ledger(_ANA, as_owner=True, limit=1000)
             done = any("redacted" in entry.note for entry in entries)
         kept = self._versions(folder)
         if began and kept and done:
@@ -225,7 +225,7 @@ class _Trial:
 
 
 async def _records(book: Book) -> list[Any]:
-    return list((await book.list(_ANA, as_owner=True, limit=100)).records)
+    return list((await book.records.list(_ANA, as_owner=True, limit=100)).records)
 
 
 def _opened(path: Path) -> AbstractAsyncContextManager[Book]:
@@ -241,7 +241,7 @@ def _redactions(messages: tuple[UUID, ...], version: int | None = 1) -> tuple[Re
 
 
 async def _position(book: Book) -> int:
-    entries = await book.ledger(_ANA, as_owner=True, limit=1000)
+    entries = await book.records.ledger(_ANA, as_owner=True, limit=1000)
     return next(entry.position for entry in entries if "hidden" in entry.note)
 
 
@@ -253,7 +253,7 @@ async def _carry_out(book: Book, folder: Path, way: Way, messages: tuple[UUID, .
     target = Target(_ANA, WHOLE, _ACTOR, redactions=_redactions(messages))
     if way == "finish":
         target = Target(_ANA, WHOLE, _ACTOR, hidden=await _position(book))
-    await book.backups.forget(target, backups=way == "erase with backups")
+    await book.admin.backups.forget(target, backups=way == "erase with backups")
 
 
 # ── the process that is killed ───────────────────────────────────────────────────────────────────────────────────

@@ -21,7 +21,7 @@ import memoranda
 from memoranda import Book, Owner
 from memoranda.assembly import open_engine
 from memoranda.book.admin.backup_files import restore
-from memoranda.book.verbs.thread_handle import ThreadHandle
+from memoranda.book.nouns.threads import ThreadHandle
 from memoranda.errors import Busy, Conflict, Erased, NotFound, Stale
 from memoranda.formation import run as formation
 from memoranda.model.changes import Hide
@@ -156,7 +156,7 @@ class _Race:
         self.spans = (Span(start=14, end=14 + len(words)),)
         drafts = [{"role": "user", "content": text, "native": {"raw": text}} for text in self.texts]
         self.said = (await thread.append(drafts, operation="first")).ids()
-        self.lines = tuple([line async for line in book.export(self.owner)])
+        self.lines = tuple([line async for line in book.admin.export(self.owner)])
 
     def redactions(self) -> tuple[Redaction, ...]:
         return tuple(Redaction(id, self.spans, 1) for id in self.said)
@@ -165,7 +165,7 @@ class _Race:
         """Take the words out, in this race's way."""
         if self.way == "erase":
             target = Target(self.owner, WHOLE, _ACTOR, redactions=self.redactions())
-            await book.backups.forget(target, backups=False)
+            await book.admin.backups.forget(target, backups=False)
             self.out = time.monotonic()
             return
         change = Hide((), self.redactions())
@@ -175,7 +175,9 @@ class _Race:
         if self.way == "undo":
             await book.undo(self.owner, hid.position, with_dependents=True, as_owner=True)
         if self.way == "finish":
-            await book.backups.forget(Target(self.owner, WHOLE, _ACTOR, hidden=hid.position), backups=False)
+            await book.admin.backups.forget(
+                Target(self.owner, WHOLE, _ACTOR, hidden=hid.position), backups=False
+            )
 
     async def look(self, book: Book) -> None:
         """Read; what was asked for after the words were out must not show them."""
@@ -185,7 +187,7 @@ class _Race:
             raise Returned(f"{self.owner.id}, {self.way}: a read shows the words: {shown:.300}")
 
     async def _shown(self, book: Book) -> str:
-        records = (await book.list(self.owner, limit=1000, as_owner=True)).records
+        records = (await book.records.list(self.owner, limit=1000, as_owner=True)).records
         hits = await book.recall(self.owner, f"live in {self.secret}", as_owner=True, limit=100)
         context = await book.context(self.owner, "tea", as_owner=True, mark_used=False)
         told = [*(one.model_dump_json() for one in records), *(hit.text for hit in hits), context.text]
@@ -194,7 +196,7 @@ class _Race:
     async def judge(self, book: Book, when: str) -> None:
         """Check what is there, and that it is all."""
         shown = await self._shown(book)
-        messages: list[Any] = [await book.get(self.owner, id, as_owner=True) for id in self.said]
+        messages: list[Any] = [await book.records.get(self.owner, id, as_owner=True) for id in self.said]
         whole = self.way == "undo"
         for message, text in zip(messages, self.texts, strict=True):
             left = text if whole else text.replace(f"I live in {self.secret}. ", "")
@@ -204,7 +206,7 @@ class _Race:
             raise Returned(
                 f"{when}: {self.owner.id}, {self.way}: the words are there: {_around(shown, self.secret)}"
             )
-        exported = [line async for line in book.export(self.owner)]
+        exported = [line async for line in book.admin.export(self.owner)]
         if self.way in ("erase", "finish") and any(self.secret in line for line in exported):
             raise Returned(f"{when}: {self.owner.id}, {self.way}: an export holds the words")
 
@@ -265,15 +267,15 @@ class _Races:
         )
         await self._judge(races, other, "after the race")
         for race in races:
-            await other.import_(race.lines)
+            await other.admin.import_(race.lines)
             thread = ThreadHandle(book._services, race.owner, race.thread, WHOLE, None)
             drafts = [{"role": "user", "content": text, "native": {"raw": text}} for text in race.texts]
             if not (await thread.append(drafts, operation="first")).repeated:
                 raise Returned(f"{race.owner.id} said the words twice")
             await self._formed(race, other)
-        await book.embed()
+        await book.admin.embed()
         await self._judge(races, book, "later")
-        if faults := (await book.verify()).faults:
+        if faults := (await book.admin.verify()).faults:
             raise Returned(f"verify says: {faults[0]}")
 
     async def _judge(self, races: list[_Race], book: Book, when: str) -> None:
@@ -285,7 +287,11 @@ class _Races:
         self._races[race.secret] = race
         found: list[Any] = [partial(self._take_out, race, book), partial(self._formed, race, either())]
         found += [partial(race.look, either()) for _ in range(2)]
-        found += [partial(either().import_, race.lines), partial(self._append, race, either()), other.embed]
+        found += [
+            partial(either().admin.import_, race.lines),
+            partial(self._append, race, either()),
+            other.admin.embed,
+        ]
         found += [partial(self._exported, race, either())]
         if not self._on_server and self._rng.random() < 0.2:
             found.append(partial(self._backed_up, race, book))
@@ -321,7 +327,7 @@ class _Races:
 
     async def _exported(self, race: _Race, book: Book) -> None:
         began = time.monotonic()
-        lines = [line async for line in book.export(race.owner)]
+        lines = [line async for line in book.admin.export(race.owner)]
         if race.way == "erase" and began > race.out and any(race.secret in line for line in lines):
             raise Returned(f"{race.owner.id}: an export that began later holds the words")
         assert json.loads(lines[0])
@@ -329,7 +335,7 @@ class _Races:
     async def _backed_up(self, race: _Race, book: Book) -> None:
         """Back up, and restore when the words are gone: the notes beside the copy take them out."""
         copy = Path(f"{self._address}.{race.owner.id}.copy")
-        await book.backup(copy)
+        await book.admin.backup(copy)
         if race.way != "erase":
             return
         await race.done.wait()

@@ -78,11 +78,11 @@ async def _older_transaction(server: OwnServer, life: Life) -> None:
     await reader.fetch("SELECT 1")
 
     async def clearing(book: Book) -> Scrubbed:
-        done = await book.scrub()
+        done = await book.admin.scrub()
         if "transaction" not in done.pending_because or not life.labels(("owner",)):
             raise Undetected(f"somebody may still read what was removed, and it is said: {done}")
         await reader.execute("COMMIT")
-        return await book.scrub()
+        return await book.admin.scrub()
 
     await life.lived_and_forgotten(("owner",), clearing=clearing)
     await reader.close()
@@ -93,7 +93,7 @@ async def _no_checkpoint(server: OwnServer, life: Life) -> None:
 
     async def clearing(book: Book) -> Scrubbed:
         await server.said(f"REVOKE pg_checkpoint FROM {ROLE}")
-        done = await book.scrub()
+        done = await book.admin.scrub()
         if "checkpoint" not in done.pending_because:
             raise Undetected(f"this role may not ask for a checkpoint, and it is said: {done}")
         await server.said("CHECKPOINT", f"GRANT pg_checkpoint TO {ROLE}")

@@ -94,7 +94,9 @@ async def _send_same(
 
 async def _check_same(address: str, count: int) -> None:
     async with memoranda.open(address) as book:
-        there = [await book.count(OWNER, types=type_, as_owner=True) for type_ in ("memory", "message")]
+        there = [
+            await book.records.count(OWNER, types=type_, as_owner=True) for type_ in ("memory", "message")
+        ]
         if there != [count - count // 2, count // 2]:
             raise Wrong(f"{there} memories and messages of {count} operations")
         await check_whole(book)

@@ -185,14 +185,14 @@ async def _check(path: Path, load: Load) -> None:
                 page = await thread.messages(cursor=page.cursor, limit=1000)
         cursor = None
         while True:
-            listed = await book.list(_OWNER, types="memory", cursor=cursor, limit=1000, as_owner=True)
+            listed = await book.records.list(_OWNER, types="memory", cursor=cursor, limit=1000, as_owner=True)
             # The worker makes memories of what was said, too.
             texts = [one.content for one in listed.records if isinstance(one, Memory)]
             found.update(text for text in texts if text.startswith(("statement ", "batch ")))
             cursor = listed.cursor
             if cursor is None:
                 break
-        faults = await book.verify()
+        faults = await book.admin.verify()
     wanted = Counter(text for write in load.acknowledged.values() for text in _texts(write))
     if wanted != found:
         raise Broken(f"missing {[*(wanted - found)][:5]}, too many {[*(found - wanted)][:5]}")

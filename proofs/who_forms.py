@@ -21,7 +21,6 @@ from unittest.mock import patch
 import memoranda
 from memoranda import Book
 from memoranda.assembly import book_setup, formation_setup
-from memoranda.book.verbs.background_work import start_working
 from memoranda.formation.rules import extract, may_take_back
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.language_models import ModelRequest
@@ -30,6 +29,7 @@ from memoranda.model.messages import Message
 from memoranda.model.records import Owner, RecordType
 from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from memoranda.worker import Worker
+from proofs import STARTS
 from proofs._book.opening import without_syncs
 from tests.comparison import all_records
 
@@ -117,7 +117,7 @@ def _started(path: Path, by_model: bool, words: int, *, careful: bool) -> tuple[
 
 def _made() -> Any:
     """Open books as users do: each works by itself; but leases and pauses are short, and nobody waits for a silence."""
-    vars(book_setup)["start_working"] = start_working
+    vars(book_setup)["start_working"] = STARTS
     os.environ |= {"MEMORANDA_FORMING_IDLE_SECONDS": "0", "MEMORANDA_EMBEDDING_USE": "none"}
     made: Any = Worker.__init__
     made.__kwdefaults__["lease"] = _LEASE_SECONDS
@@ -183,7 +183,7 @@ def said(request: ModelRequest) -> Said:
 async def _begun(path: Path) -> None:
     """Make a book that the model has formed once, which records it."""
     async with memoranda.open(path, models=ScriptedModels(said), worker=False) as book:
-        await book.form_with()
+        await book.jobs.form_with()
 
 
 async def _judged(path: Path) -> int:
@@ -194,8 +194,8 @@ async def _judged(path: Path) -> int:
                 if dead := [job for job in left if job.state.value == "dead"]:
                     raise Misformed(f"a thread was given up: {dead[0].error}")
                 await asyncio.sleep(_PAUSE_SECONDS)
-        if await book.who_forms() != "scripted:scripted":
-            raise Misformed(f"the book records {await book.who_forms()!r}")
+        if await book.jobs.who_forms() != "scripted:scripted":
+            raise Misformed(f"the book records {await book.jobs.who_forms()!r}")
         wanted, found = Counter[str](), Counter[str]()
         for owner in _OWNERS:
             for message in await all_records(book, owner, RecordType.MESSAGE):
@@ -210,6 +210,6 @@ async def _judged(path: Path) -> int:
             raise Misformed(
                 f"{len(found - wanted)} messages were formed twice, {len(wanted - found)} not at all"
             )
-        if faults := (await book.verify(whole=True)).faults:
+        if faults := (await book.admin.verify(whole=True)).faults:
             raise Misformed(f"the ledger does not hold: {faults[0]}")
         return wanted.total()

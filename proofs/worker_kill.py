@@ -236,7 +236,9 @@ class _Yard:
         for owner, _ in self._threads:
             cursor = None
             while True:
-                page = await book.list(owner, types="memory", limit=1000, cursor=cursor, as_owner=True)
+                page = await book.records.list(
+                    owner, types="memory", limit=1000, cursor=cursor, as_owner=True
+                )
                 found.update(
                     getattr(record, "content", "").removeprefix("formed ") for record in page.records
                 )

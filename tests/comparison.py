@@ -20,7 +20,7 @@ _PAGE = 500
 
 async def records_as_texts(book: Book, *, versions: bool = False) -> Counter[str]:
     """Return all records of a book as texts, without ids; ``versions`` adds how often each was changed."""
-    records = [record for owner in await book.owners() for record in await all_records(book, owner)]
+    records = [record for owner in await book.admin.owners() for record in await all_records(book, owner)]
     names = {str(record.id): _name(record) for record in records}
     left_out = _NOT_COMPARED if versions else _NOT_COMPARED | {"version"}
     return Counter(

@@ -198,12 +198,12 @@ async def test_a_mixed_shelf_has_something_for_every_condition_and_something_tha
     passages = {"types": ("message", "memory", "episode")}
     async with memoranda.open(tmp_path / "mixed.db", embed=None) as book:
         assert await book.engine.lacking(StandIn(1).embedding, 1) == []
-        total = await book.count("ann", types=passages["types"], as_owner=True)
-        threads = (await book.list("ann", types="thread", as_owner=True)).records
+        total = await book.records.count("ann", types=passages["types"], as_owner=True)
+        threads = (await book.records.list("ann", types="thread", as_owner=True)).records
         for name, make in conditions(600, [thread.id for thread in threads]).items():
             made = [{**passages, **make(number)} for number in range(1, 12)]
             counts = [
-                await book.count("ann", types=one["types"], only=one.get("only"), as_owner=True)
+                await book.records.count("ann", types=one["types"], only=one.get("only"), as_owner=True)
                 for one in made
             ]
             assert max(counts) > 0 and min(counts) < total, name

@@ -20,7 +20,7 @@ def test_an_operation_is_one_method_in_one_file_and_is_on_every_surface() -> Non
     assert "1 file changed" in said
     assert "Python, awaited: True" in said and "Python, blocking: True" in said
     assert "any door, by the guard: True" in said and "client: True" in said
-    assert "REST: star" in said and "OpenAPI: True" in said
+    assert "REST: memories.star" in said and "OpenAPI: True" in said
     assert '"verb": "amend"' in said.partition("command line: ")[2]
 
 
@@ -37,7 +37,7 @@ async def test_a_door_of_another_kind_gets_every_operation_with_its_checks(tmp_p
             "messages": [{"role": "user", "content": "hi"}],
         },
         {"call": "nothing"},
-        {"call": "count", "owner": "ana"},
+        {"call": "records.count", "owner": "ana"},
     ]
     out = io.StringIO()
     await serve(str(tmp_path / "book.db"), ["no json", *map(json.dumps, asked)], out)

@@ -56,9 +56,9 @@ with memoranda.open_sync(sys.argv[1], embed=None, models=None) as book:
     early += [name for name in {LATER} if name in sys.modules]
     book.thread("ana", agent="guide").append("user", "I live in Porto")
     book.form("ana", wait=False, agent="guide")
-    assert book.drain() == 1
+    assert book.jobs.run() == 1
     assert "memoranda.formation.run" in sys.modules
-    assert len(book.list("ana", types="memory", agent="guide")) == 2
+    assert len(book.records.list("ana", types="memory", agent="guide")) == 2
 print(early)
 """
     assert run(code, str(tmp_path / "book.db")) == "[]"

@@ -24,12 +24,17 @@ from memoranda import (
     copy_sync,
     open_sync,
 )
-from memoranda.book.schema_verbs import Schemas
-from memoranda.book.service_keys import Keys
+from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.episodes import Episodes
+from memoranda.book.nouns.experience import Experience
+from memoranda.book.nouns.forgetting import Forgetting
+from memoranda.book.nouns.jobs import Jobs
+from memoranda.book.nouns.keys import Keys
+from memoranda.book.nouns.memories import Memories
+from memoranda.book.nouns.profiles import Agents, Profiles
+from memoranda.book.nouns.records import Records
+from memoranda.book.nouns.schemas import Schemas
 from memoranda.book.services import RecordVerbs
-from memoranda.book.verbs.documents import Agents, Profiles
-from memoranda.book.verbs.episodes import Episodes
-from memoranda.book.verbs.experience import Experience
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.ledger import Receipt
 from memoranda.sync import (
@@ -41,6 +46,7 @@ from memoranda.sync import (
     SyncSchemas,
     SyncThread,
 )
+from memoranda.sync.sync_parts import SyncAdmin, SyncForgetting, SyncJobs, SyncMemories, SyncRecords
 
 
 @pytest.fixture
@@ -58,6 +64,11 @@ FACES = [
     (SyncProfiles, Profiles),
     (SyncEpisodes, Episodes),
     (SyncExperience, Experience),
+    (SyncMemories, Memories),
+    (SyncRecords, Records),
+    (SyncForgetting, Forgetting),
+    (SyncAdmin, Admin),
+    (SyncJobs, Jobs),
     (SyncAgents, Agents),
     (SyncSchemas, Schemas),
     (SyncKeys, Keys),
@@ -72,7 +83,7 @@ def test_every_verb_has_its_synchronous_face(face: type, behind: type):
 def test_every_verb_of_the_book_has_its_synchronous_face(book: SyncBook):
     assert verbs(SyncBook) - {"run"} == verbs(Book)
     shelves = {name for name, of in vars(book.book).items() if isinstance(of, RecordVerbs)}
-    assert shelves == {"profile", "items", "episodes", "experience", "agents", "schemas", "keys"}
+    assert shelves == {"profiles", "items", "episodes", "experience", "agents", "schemas", "keys"}
     assert all(hasattr(book, name) for name in shelves)
 
 
@@ -81,7 +92,7 @@ def parameters(of: type, verb: str) -> list[tuple[str, object, object]]:
     return [(one.name, one.kind, one.default) for one in found if one.name != "self"]
 
 
-APART = ["close", "context", "export", "start_worker", "thread"]
+APART = ["close", "context", "start_worker", "thread"]
 EVERY_VERB = [
     (face, behind, verb) for face, behind in [(SyncBook, Book), *FACES] for verb in sorted(verbs(behind))
 ]
@@ -95,7 +106,7 @@ def test_a_verb_takes_the_same_with_the_same_names_and_defaults_on_both_faces(
     documented = getattr(face, verb).__doc__
     assert documented
     # These say what is different without an event loop.
-    if (face, verb) not in {(SyncBook, name) for name in APART}:
+    if (face, verb) not in {(SyncAdmin, "export"), *((SyncBook, name) for name in APART)}:
         assert documented == getattr(behind, verb).__doc__
 
 
@@ -106,9 +117,9 @@ def test_no_verb_hides_what_it_takes_behind_stars(face: type, behind: type, verb
         assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 
-def test_a_call_of_the_episodes_themselves_hides_nothing_either():
+def test_a_search_of_episodes_hides_nothing_either():
     for of in (SyncEpisodes, Episodes):
-        names = inspect.signature(of.__call__).parameters
+        names = inspect.signature(of.search).parameters
         assert {"owner", "like", "agent", "as_owner"} <= set(names) and "who" not in names
 
 
@@ -127,12 +138,12 @@ async def test_type_checkers_know_which_calls_block_and_which_are_awaited(tmp_pa
     with open_sync(tmp_path / "one.db") as book:
         assert_type(book.remember("ana", "I like tea", kind="preference"), Receipt)
         assert_type(book.thread("ana").append("user", "I like tea"), Receipt)
-        assert_type(book.profile.get("ana"), dict[str, Any])
+        assert_type(book.profiles.get("ana"), dict[str, Any])
         assert_type(book.worker.drain(), int)
     async with memoranda.open(tmp_path / "two.db", worker=False) as awaited:
         assert_type(await awaited.remember("ana", "I like tea", kind="preference"), Receipt)
         assert_type(await (await awaited.thread("ana")).append("user", "I like tea"), Receipt)
-        assert_type(await awaited.profile.get("ana"), dict[str, Any])
+        assert_type(await awaited.profiles.get("ana"), dict[str, Any])
         with pytest.raises(InvalidInput, match="kynd"):
             await awaited.remember("ana", "I like tea", kynd="preference")  # type: ignore[call-arg]
 
@@ -141,12 +152,12 @@ def test_an_owner_s_threads_are_formed_at_once_without_an_event_loop(book: SyncB
     for name in ("one", "two"):
         book.thread("ana", name=name, agent="helper").append("user", f"I live in Porto {name}")
     book.thread("ana", name="hers", agent="other").append("user", "I like tea")
-    assert book.drain() == 0 and book.worker.drain() == 0
+    assert book.jobs.run() == 0 and book.worker.drain() == 0
     made = book.form("ana", agent="helper")
     assert [one.state for one in made.threads] == ["formed", "formed"] and len(made.memories) == 1
     assert book.form("ana", agent="helper").threads == ()
     assert len(book.form("ana", wait=False, as_owner=True).threads) == 1
-    assert book.drain(1) == 1 and book.worker.drain() == 0
+    assert book.jobs.run(1) == 1 and book.worker.drain() == 0
     assert not book.forms_by_model and "words alone" in book.no_vectors_because
 
 
@@ -159,21 +170,21 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     thread.set(title="Move")
     old = thread.remember("Lives in Lisbon").id
     new = book.remember("ana", "Lives in Porto").id
-    book.supersede("ana", old, new)
-    book.confirm("ana", new, sources=[thread.newest()[0].id])
-    book.amend("ana", new, {"pinned": True})
-    book.share("ana", new, "global")
-    assert book.mark_used("ana", [new]) == 1
+    book.memories.supersede("ana", old, new)
+    book.memories.confirm("ana", new, sources=[thread.newest()[0].id])
+    book.memories.amend("ana", new, {"pinned": True})
+    book.memories.share("ana", new, "global")
+    assert book.memories.mark_used("ana", [new]) == 1
     assert book.recall("ana", "Porto")[0].record.id in {new, thread.newest()[0].id}
     assert "Porto" in book.context("ana", thread=thread, budget=500).text
     assert thread.window(500).messages[0].content == "I moved to Porto"
-    assert book.count("ana", types="memory") == len(book.list("ana", types="memory").records)
-    assert book.why("ana", new).record == book.get("ana", new)
-    assert len(book.history("ana", new)) > 1
-    assert book.ledger("ana", as_owner=True)
-    assert book.operation("ana", "said") is not None
-    book.profile.patch("ana", {"city": "Porto"})
-    assert book.profile.get("ana") == {"city": "Porto"} and len(book.profile.documents("ana")) == 1
+    assert book.records.count("ana", types="memory") == len(book.records.list("ana", types="memory").records)
+    assert book.why("ana", new).record == book.records.get("ana", new)
+    assert len(book.records.history("ana", new)) > 1
+    assert book.records.ledger("ana", as_owner=True)
+    assert book.records.operation("ana", "said") is not None
+    book.profiles.patch("ana", {"city": "Porto"})
+    assert book.profiles.get("ana") == {"city": "Porto"} and len(book.profiles.documents("ana")) == 1
     book.agents.put("helper")
     book.keys.put("door", digest="0" * 64)
     assert [agent.name for agent in book.agents.list()] == ["helper"]
@@ -184,24 +195,24 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     book.episodes.record("ana", goal="move", summary="moved", outcome="succeeded")
     assert len(book.episodes.list("ana")) == 1
     thread.close()
-    assert book.owners() and book.rebuild() is not None and book.verify().faults == ()
-    book.backup(tmp_path / "copy.db")
+    assert book.admin.owners() and book.admin.rebuild() is not None and book.admin.verify().faults == ()
+    book.admin.backup(tmp_path / "copy.db")
     assert book.forget("ana", new, as_owner=True).removed
-    assert book.facts().engine == "sqlite"
+    assert book.admin.facts().engine == "sqlite"
 
 
 def test_an_export_of_one_book_goes_into_another_line_by_line(book: SyncBook, tmp_path: Path):
     for number in range(0, 600, 10):
         messages = [{"role": "user", "content": f"message {number + one}"} for one in range(10)]
         book.thread("ana").append(messages)
-    lines = book.export()
+    lines = book.admin.export()
     assert iter(lines) is lines
     with open_sync(tmp_path / "other.db") as other:
-        report = other.import_(lines)
+        report = other.admin.import_(lines)
         assert report.records["message"] == 600
-        assert list(other.export("ana"))[1:] == list(book.export("ana"))[1:]
+        assert list(other.admin.export("ana"))[1:] == list(book.admin.export("ana"))[1:]
     with pytest.raises(InvalidInput):
-        book.export("")
+        book.admin.export("")
 
 
 def test_a_closed_book_closes_again_and_refuses_the_rest_with_words(tmp_path: Path):
@@ -210,10 +221,10 @@ def test_a_closed_book_closes_again_and_refuses_the_rest_with_words(tmp_path: Pa
     book.close()
     book.close()
     later: list[Callable[[], Any]] = [
-        book.facts,
+        book.admin.facts,
         lambda: thread.append("user", "hello"),
         book.agents.list,
-        lambda: next(book.export()),
+        lambda: next(book.admin.export()),
     ]
     for call in later:
         with pytest.raises(StorageError, match="closed: open it again"):
@@ -223,14 +234,14 @@ def test_a_closed_book_closes_again_and_refuses_the_rest_with_words(tmp_path: Pa
 def test_a_call_from_the_books_own_thread_is_refused_instead_of_waiting_for_itself(book: SyncBook):
     async def inside() -> list[str]:
         told = []
-        for call in (book.facts, book.close):
+        for call in (book.admin.facts, book.close):
             with pytest.raises(StorageError, match="own thread") as caught:
                 call()
             told.append(str(caught.value))
         return told
 
     assert len(book.run(inside())) == 2
-    assert book.facts().engine == "sqlite"
+    assert book.admin.facts().engine == "sqlite"
 
 
 def loops() -> int:
@@ -260,7 +271,7 @@ def test_a_closing_that_fails_leaves_no_thread_behind(tmp_path: Path, monkeypatc
         book.close()
     assert loops() == before
     with pytest.raises(StorageError, match="open it again"):
-        book.facts()
+        book.admin.facts()
 
 
 def test_what_still_runs_when_the_book_closes_is_told_so(tmp_path: Path):
@@ -287,14 +298,14 @@ def test_what_still_runs_when_the_book_closes_is_told_so(tmp_path: Path):
 
 def test_errors_arrive_as_they_are(book: SyncBook):
     with pytest.raises(NotFound):
-        book.get("ana", "00000000-0000-0000-0000-000000000000")
+        book.records.get("ana", "00000000-0000-0000-0000-000000000000")
 
 
 def test_an_inherited_book_is_refused_in_a_forked_child(book: SyncBook, monkeypatch: pytest.MonkeyPatch):
     own = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: own + 1)
     with pytest.raises(StorageError, match="another process"):
-        book.facts()
+        book.admin.facts()
     book.close()
     monkeypatch.undo()
-    assert book.facts().engine == "sqlite"
+    assert book.admin.facts().engine == "sqlite"

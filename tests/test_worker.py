@@ -77,12 +77,12 @@ async def test_a_drain_that_finds_a_killed_workers_jobs_says_when_they_are_free(
         await thread.form(wait=False)
         killed = await book.engine.lease(("form",), "killed", clock(), 60.0)
         assert killed is not None and killed.leased_until is not None
-        assert await book.drain() == 0
+        assert await book.jobs.run() == 0
         until = killed.leased_until.isoformat(timespec="seconds")
         assert f"free from {until} on; drain again then" in caplog.text
         clock.advance(seconds=61)
         caplog.clear()
-        assert await book.drain() >= 1 and caplog.text == ""
+        assert await book.jobs.run() >= 1 and caplog.text == ""
 
 
 async def test_pauses_grow_to_their_bound_and_no_further(clock: HandClock, monkeypatch: pytest.MonkeyPatch):

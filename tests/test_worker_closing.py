@@ -14,7 +14,7 @@ from memoranda.book import book as books
 from memoranda.errors import StorageError
 from memoranda.model.changes import Job, JobDraft
 from memoranda.ports import Engine
-from memoranda.quiet_tasks import quiet_task
+from memoranda.tasks import quiet_task
 from memoranda.worker import Worker
 
 
@@ -34,13 +34,13 @@ async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypa
     book.worker = Worker(book.engine, {"work": stubborn}, book.door.clock)
     await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
     book.start_worker()
-    task = book._working
+    task = book.own_work.task
     assert task is not None
     await begun.wait()
     async with asyncio.timeout(10):
         await book.close()
     with pytest.raises(StorageError, match="closed"):
-        await book.facts()
+        await book.admin.facts()
     release.set()
     await asyncio.wait([task])
 
@@ -56,7 +56,7 @@ async def test_a_cancelled_closing_closes_the_engine_all_the_same(tmp_path: Path
     book.worker = Worker(book.engine, {"work": stay}, book.door.clock)
     await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
     book.start_worker()
-    task = book._working
+    task = book.own_work.task
     assert task is not None
     await begun.wait()
     closing = asyncio.create_task(book.close())
@@ -65,7 +65,7 @@ async def test_a_cancelled_closing_closes_the_engine_all_the_same(tmp_path: Path
     with pytest.raises(asyncio.CancelledError):
         await closing
     with pytest.raises(StorageError, match="closed"):
-        await book.facts()
+        await book.admin.facts()
     task.cancel()
     await asyncio.wait([task])
 
@@ -74,7 +74,7 @@ def test_a_book_whose_loop_is_gone_still_closes(tmp_path: Path):
     book = asyncio.run(_opened(tmp_path / "book.db"))
     asyncio.run(book.close())
     with pytest.raises(StorageError, match="closed"):
-        asyncio.run(book.facts())
+        asyncio.run(book.admin.facts())
 
 
 async def _opened(path: Path) -> memoranda.Book:

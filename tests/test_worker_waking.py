@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from memoranda.capabilities import NotifiesWorkers
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.values import utc_now
+from memoranda.ports import NotifiesWorkers
 from memoranda.worker import Worker
 
 AN_HOUR = 3600.0

@@ -19,7 +19,6 @@ import pytest
 import memoranda
 from memoranda import worker
 from memoranda.book import Book
-from memoranda.book.verbs.background_work import start_working
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.changes import Job, JobDraft, JobState
 from memoranda.model.values import utc_now
@@ -56,7 +55,7 @@ async def test_what_is_said_is_formed_while_the_book_is_open(tmp_path: Path):
         await said(book)
         found = await until(lambda: book.recall("ana", "jazz", types="memory", agent="helper"))
         assert "jazz" in found[0].record.content
-        assert await book.who_forms() == "rules"
+        assert await book.jobs.who_forms() == "rules"
 
 
 @pytest.mark.parametrize("wait", [0, 0.001, 0.003, 0.01, 0.03])
@@ -67,7 +66,7 @@ async def test_what_is_drained_is_done_whoever_in_this_program_began_it(tmp_path
             await thread.append("user", f"I like jazz and tea number {place}.")
             await asyncio.sleep(wait)
             await book.form("ana", agent="helper")
-            await book.drain()
+            await book.jobs.run()
             assert await _jobs(book, 0)
             assert await book.recall("ana", f"tea number {place}", types="memory", agent="helper")
 
@@ -152,7 +151,7 @@ async def test_closing_an_idle_book_does_not_wait(tmp_path: Path, monkeypatch: p
     book = await memoranda.open(tmp_path / "book.db", models=None, worker=False)
     monkeypatch.setattr(worker, "_waited", endless)
     book.start_worker()
-    working = book._working
+    working = book.own_work.task
     assert working is not None
     await pausing.wait()
     await book.close()
@@ -187,7 +186,7 @@ async def test_an_idle_worker_looks_once_in_a_pause_however_much_it_may_do_at_on
 async def test_a_book_that_is_gone_without_being_closed_works_no_more(tmp_path: Path):
     path = tmp_path / "book.db"
     book = await memoranda.open(path, models=None)
-    working = book._working
+    working = book.own_work.task
     assert working is not None
     del book
     gc.collect()
@@ -202,7 +201,7 @@ async def test_a_book_with_an_embedder_that_is_gone_without_being_closed_leaves_
     before = asyncio.all_tasks()
     book = await memoranda.open(tmp_path / "book.db", models=None, embed=Topics())
     await book.remember("ana", "Drinks tea", agent="helper", wait_for="embedded")
-    works = [book._working, book.embeddings.working]
+    works = [book.own_work.task, book.embeddings.working]
     assert None not in works
     del book
     gc.collect()
@@ -226,7 +225,7 @@ async def test_a_drain_with_a_limit_counts_what_the_books_own_worker_does_meanwh
             await go.wait()
             await put("three", "four", "five")
             # It begins no other one.
-            book._stop.set()
+            book.own_work.stopping.set()
 
         async def done(_: Job) -> None:
             pass
@@ -238,10 +237,10 @@ async def test_a_drain_with_a_limit_counts_what_the_books_own_worker_does_meanwh
                 return await super().settled()
 
         await put("one", "two")
-        book.worker = Worker(book.engine, {"work": done}, utc_now)
-        start_working(book, Beside(book.engine, {"work": held}, utc_now))
+        book.own_work.worker = Worker(book.engine, {"work": done}, utc_now)
+        book.own_work.start(Beside(book.engine, {"work": held}, utc_now), by_model=False)
         await begun.wait()
-        assert await book.drain(3) == 3
+        assert await book.jobs.run(3) == 3
         assert len(await book.engine.jobs(None, 10)) == 2
 
 
@@ -320,8 +319,10 @@ def test_a_program_ends_without_a_word_however_it_leaves_its_book(tmp_path: Path
     # Whether it was formed in time or waits, it is formed once; a job in hand is free when its lease is over.
     later = utc_now() + timedelta(minutes=5)
     with memoranda.open_sync(path, models=None, worker=False, clock=lambda: later) as book:
-        assert book.verify().faults == ()
-        book.drain()
+        assert book.admin.verify().faults == ()
+        book.jobs.run()
         assert book.run(forming_jobs(book.book)) == []
-        memories = [record.passage_text() for record in book.list("ana", types="memory", agent="h").records]
+        memories = [
+            record.passage_text() for record in book.records.list("ana", types="memory", agent="h").records
+        ]
         assert len(memories) == 2 and {"Boston" in str(text) for text in memories} == {True, False}, memories

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import memoranda
 
-#: The whole operation. It stands beside ``confirm`` in ``book/verbs/statements.py``.
+#: The whole operation. It stands beside ``confirm`` in ``book/nouns/memories.py``.
 STAR = '''
     @offer(Role.EDITOR, "POST /memories/{id}/star")
     async def star(
@@ -42,26 +42,26 @@ async def served():
     async with memoranda.open("memory://", worker=False, embed=None) as book:
         first = stored(await book.remember("ana", "I like tea"))
         second = stored(await book.remember("ana", "I like walks"))
-        await book.star("ana", first)
-        print("Python, awaited:", (await book.get("ana", first)).pinned)
-        await Guard(book, local_admin(book.tenant)).call("star", owner="ana", id=second)
-        print("any door, by the guard:", (await book.get("ana", second)).pinned)
+        await book.memories.star("ana", first)
+        print("Python, awaited:", (await book.records.get("ana", first)).pinned)
+        await Guard(book, local_admin(book.tenant)).call("memories.star", owner="ana", id=second)
+        print("any door, by the guard:", (await book.records.get("ana", second)).pinned)
 
 asyncio.run(served())
 with memoranda.open_sync("star.db", worker=False, embed=None) as book:
     id = stored(book.remember("ana", "I like tea"))
     book.remember("ana", "I like walks")
-    book.star("ana", id)
-    print("Python, blocking:", book.get("ana", id).pinned)
+    book.memories.star("ana", id)
+    print("Python, blocking:", book.records.get("ana", id).pinned)
 
-from memoranda.client.remote_book import RemoteBook
+from memoranda.client.remote_book import _PART_CLASSES
 from memoranda.service.openapi_document import _own
 from memoranda.wire.routes import match
 
 print("REST:", match("POST", b"/v1/owners/ana/memories/x/star").verb.name)
 print("OpenAPI:", "/v1/owners/{owner}/memories/{id}/star" in _own()["paths"])
-print("client:", callable(RemoteBook.star))
-print("for a viewer's key:", OPERATIONS["star"].role)
+print("client:", callable(_PART_CLASSES["memories"].star))
+print("for a viewer's key:", OPERATIONS["memories.star"].role)
 """
 
 
@@ -72,10 +72,10 @@ def main() -> int:
         shutil.copytree(
             Path(memoranda.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
         )
-        file = package / "book" / "verbs" / "statements.py"
+        file = package / "book" / "nouns" / "memories.py"
         before = file.read_text("utf-8")
         if PLACE not in before:
-            sys.exit("book/verbs/statements.py has changed: choose another place for the method")
+            sys.exit("book/nouns/memories.py has changed: choose another place for the method")
         file.write_text(before.replace(PLACE, STAR + PLACE, 1), "utf-8")
         print(f"1 file changed, {len(STAR.strip().splitlines())} lines added")
         around = {**os.environ, "PYTHONPATH": folder}
@@ -83,10 +83,10 @@ def main() -> int:
         if done:
             return done
         command = [sys.executable, "-m", "memoranda", "call"]
-        asked = ["list", "owner=ana", "newest_first=true", "limit=1", "--book", "star.db"]
+        asked = ["records.list", "owner=ana", "newest_first=true", "limit=1", "--book", "star.db"]
         listed = subprocess.run([*command, *asked], cwd=folder, env=around, check=True, capture_output=True)
         id = listed.stdout.split(b'"id": "')[1].split(b'"')[0].decode()
-        starred = ["star", "owner=ana", f"id={id}", "--book", "star.db"]
+        starred = ["memories.star", "owner=ana", f"id={id}", "--book", "star.db"]
         print("command line: ", end="", flush=True)
         return subprocess.run([*command, *starred], cwd=folder, env=around, check=False).returncode
 

@@ -35,7 +35,7 @@ async def usage(s: Session) -> None:
     owner, agent = s.rng.choice((party, None)), s.rng.choice((*_AGENTS, None))
     since = s.rng.choice((*_DAYS, None))
     book = s.book(party)
-    told = await book.usage(owner, agent=agent, since=since)
+    told = await book.admin.usage(owner, agent=agent, since=since)
     expected = [
         spent
         for spent in s.truth.spent()

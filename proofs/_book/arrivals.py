@@ -10,7 +10,7 @@ from memoranda.model import changes as c
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Message
-from memoranda.model.records import EVERYONE, WHOLE, OwnerKind
+from memoranda.model.records import EVERYONE, WHOLE, OwnerKind, View, those_of
 from memoranda.model.values import new_id
 from proofs._book import world
 from proofs._book.oracle import Leak
@@ -25,13 +25,13 @@ async def import_another(s: Session) -> None:
     if whose.kind is not party.kind or whose == party or whose not in s.oracle.of:
         return
     lines: list[dict[str, Any]] = [
-        json.loads(line) async for line in s.books[whose.tenant].transfer.export(whose)
+        json.loads(line) async for line in s.books[whose.tenant].admin.transfer.export(whose)
     ]
     for line in lines:
         if line.get("line") == "owner":
             line |= {"tenant": party.tenant, "kind": party.kind.value, "id": party.id}
     try:
-        report = await s.book(party).transfer.import_([json.dumps(line) for line in lines])
+        report = await s.book(party).admin.transfer.import_([json.dumps(line) for line in lines])
     except (Conflict, LimitReached):
         return
     if report.records:
@@ -79,6 +79,10 @@ async def import_one(s: Session) -> None:
     if answer.items:
         born = s.oracle.records[strange].audience if isinstance(record, Message) else EVERYONE
         s.absorb(answer, party, WHOLE, born=born)
+        if how == "source" and not own:
+            read = await s.book(party).engine.get(party, View(agent="a"), [answer.id])
+            if [one.sources for one in those_of(Memory, read.values())] != [(strange,)]:
+                raise Leak(f"{party.parts} learns that {strange} is another's record, and not an unknown one")
         gone = await s.book(party).forget(party, answer.id, as_owner=True)
         let_go(s, gone, party, {answer.id})
 

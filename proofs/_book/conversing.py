@@ -151,7 +151,7 @@ async def profile(s: Session) -> None:
     party, view = s.someone()
     audience = s.audience(view)
     word = s.word(party, audience)
-    asking = s.book(party).profile.patch(party, {"town": word}, audience=audience, **who(view))
+    asking = s.book(party).profiles.patch(party, {"town": word}, audience=audience, **who(view))
     answer = await s.told(asking, party, view, "patch a profile")
     if isinstance(answer, MemorandaError):
         if may_read(audience, view) or not isinstance(answer, NotFound):

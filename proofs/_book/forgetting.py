@@ -55,7 +55,7 @@ class Case:
         )
 
     async def _embed(self, book: Book) -> None:
-        await book.embed()
+        await book.admin.embed()
         await book.engine.begin_set(self._embedders[1].embedding)
         await VectorMaker(book.engine, self._embedders[1]).catch_up()
 
@@ -65,12 +65,12 @@ class Case:
         try:
             person = Person(book, self._marks, self._rng, self._clock, self._rows)
             old, recent = self._folder / "old backup.db", self._folder / "recent backup.db"
-            await book.backup(self._folder / "first backup.db")
+            await book.admin.backup(self._folder / "first backup.db")
             await person.live()
             await self._embed(book)
-            await book.backup(old)
-            exports = [await _all(book.export()), await _all(book.export(person.owner))]
-            await book.backup(recent)
+            await book.admin.backup(old)
+            exports = [await _all(book.admin.export()), await _all(book.admin.export(person.owner))]
+            await book.admin.backup(recent)
             twin = await self._twin(recent, person)
             await person.live_on()
             # The leftovers of a killed erasure beside a backup.
@@ -102,7 +102,7 @@ class Case:
             shutil.copyfile(backup, folder / "twin.db")
             async with memoranda.open(folder / "twin.db", limits=_LIMITS, clock=self._clock) as twin:
                 await twin.remember(person.owner, f"Elsewhere: {self._marks('elsewhere')}")
-                return await _all(twin.export(person.owner))
+                return await _all(twin.admin.export(person.owner))
         finally:
             shutil.rmtree(folder)
 
@@ -161,7 +161,7 @@ class Case:
         check_tables(self._path, part)
         await check_left(book, person, part)
         await self._check_indexes(book, other, person, part)
-        if faults := (await book.verify(whole=True)).faults:
+        if faults := (await book.admin.verify(whole=True)).faults:
             raise Remains(f"after forgetting {part.name} verify says: {faults[0]}")
         if part.name != "owner" and not found_in(self._marks, [self._path]):
             raise AssertionError("the whole life went with a part of it")
@@ -226,7 +226,7 @@ class Case:
 
     async def _bring_back(self, book: Book, person: Person, part: Part, exports: list[list[str]]) -> None:
         for lines in exports:
-            await book.import_(lines)
+            await book.admin.import_(lines)
         for operation, asked in part.operations:
             if not await _refused(self._replay(book, person, part, operation, asked)):
                 raise Remains(f"a replay of {part.name} was not refused")
@@ -244,7 +244,7 @@ class Case:
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after all that might bring {part.name} back")
         await check_left(book, person, part)
-        if faults := (await book.verify(whole=True)).faults:
+        if faults := (await book.admin.verify(whole=True)).faults:
             raise Remains(f"after all that might bring {part.name} back verify says: {faults[0]}")
 
     async def _replay(self, book: Book, person: Person, part: Part, operation: str, asked: Any) -> object:
@@ -268,8 +268,8 @@ class Case:
         """Check that the same person can begin again, empty, and that the old export brings nothing."""
         again = await book.remember(person.owner, "A new day.")
         for lines in exports:
-            await book.import_(lines)
-        page = await book.list(person.owner, limit=1000, as_owner=True)
+            await book.admin.import_(lines)
+        page = await book.records.list(person.owner, limit=1000, as_owner=True)
         if [record.id for record in page.records] != [again.id]:
             raise Remains(f"of the old era {len(page.records) - 1} records came back")
         await book.forget(person.owner, everything=True, as_owner=True, backups=True)

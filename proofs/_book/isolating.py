@@ -10,7 +10,7 @@ from typing import Any
 
 from memoranda.book import input
 from memoranda.book.admin.transfer import Transfer
-from memoranda.book.book import Book
+from memoranda.book.nouns.records import Records
 from memoranda.engines.sqlite.file.connections import statements
 from memoranda.model.records import Audience
 from memoranda.recall.arrays import admission, columns
@@ -71,8 +71,8 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (state.operation_of, "owner_digest_parts(owner), ", ""),
     (input.owner_named, "owner.tenant != tenant", "False"),
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
-    (Book.ledger, "not as_view(who).whole", "False"),
-    (Book.readers, "not as_view(who).whole", "False"),
+    (Records.ledger, "not as_view(who).whole", "False"),
+    (Records.readers, "not as_view(who).whole", "False"),
     (admission._masks, "if chosen is not None:", "if False:"),
     (columns.Facets.where, "for value in values:", "for value in codes_of:"),
     (columns.Facets.where, "admitted &= having", "pass"),
@@ -265,7 +265,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     works.old_era: ("storage.decide.state.refuse_old_era",),
     works.operation: ("by_operation", "storage.decide.state"),
     works.mark_used: ("uses", "delete_uses", "numbers_in_view"),
-    arrivals.import_one: ("buried", "ended_era", "place_taken"),
+    arrivals.import_one: ("out_of_view", "buried", "ended_era", "place_taken"),
     arrivals.retracted_elsewhere: ("storage.decide.memory_changes._refused_before",),
     labours.jobs: ("due_job", "one_job", "save_job", "delete_job:", "jobs_in_state", "keep_with_job"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
@@ -278,8 +278,8 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     recalls.recall_what_moved: ("gone_since",),
     recalls.recall_without_the_others: ("passages_since", "vector_set", "where_passage_is"),
     reads.uses: ("uses",),
-    reads.ledger: ("entries_after", "book.verbs.reads.Reads.ledger"),
-    reads.about: ("book.verbs.reads.Reads.readers",),
+    reads.ledger: ("entries_after", "book.nouns.records.Records.ledger"),
+    reads.about: ("book.nouns.records.Records.readers",),
     reads.shelves: ("owners_of_tenant",),
     reads.history: ("storage.decide.erasure_plan.plan", "storage.use_cases.history", "versions_of"),
     reads.another_tenant: ("book.input.owner_named", "book.admin.transfer"),

@@ -30,8 +30,8 @@ async def judge_vectors(book: Book, when: str) -> None:
 
 
 async def _judge_right(book: Book, embedder: StubEmbedder, found: dict[bytes, bytes], when: str) -> None:
-    for owner in await book.owners():
-        page = await book.list(owner, types=PASSAGE_TYPES, limit=1000, as_owner=True)
+    for owner in await book.admin.owners():
+        page = await book.records.list(owner, types=PASSAGE_TYPES, limit=1000, as_owner=True)
         for record in page.records:
             if found.get(record.id.bytes) != pack_vector(embedder.of(record.passage_text() or "")):
                 raise Returned(

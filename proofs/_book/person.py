@@ -125,8 +125,10 @@ class Person:
         made = await self.remember_again(operation, **statement)
         part.ids.append(made.id)
         part.operations.append((operation, statement))
-        await self.book.amend(self.owner, made.id, {"tags": [mark("memory tag before")]}, as_owner=True)
-        await self.book.amend(self.owner, made.id, {"tags": []}, as_owner=True)
+        await self.book.memories.amend(
+            self.owner, made.id, {"tags": [mark("memory tag before")]}, as_owner=True
+        )
+        await self.book.memories.amend(self.owner, made.id, {"tags": []}, as_owner=True)
         alone = await self.remember_again(None, content=self.text("memory derived"), sources=[made.id])
         shared = await self.remember_again(
             None, content="It rests on more than one.", sources=[made.id, self.standing]
@@ -134,10 +136,12 @@ class Person:
         part.derived.append(alone.id)
         part.kept.append(shared.id)
         part.ids += await write_gone_items(self, "memory")
-        await self.book.retract(self.owner, alone.id, reason=self.text("memory reason"), as_owner=True)
+        await self.book.memories.retract(
+            self.owner, alone.id, reason=self.text("memory reason"), as_owner=True
+        )
         await self._experience(part, made.id)
         await self._job(part, made.id, dead=True)
-        await self.book.mark_used(self.owner, [made.id], as_owner=True)
+        await self.book.memories.mark_used(self.owner, [made.id], as_owner=True)
         await self._profile(part)
 
     async def remember_again(self, operation: str | None, **statement: Any) -> Receipt:
@@ -179,10 +183,10 @@ class Person:
         """Write a profile with a pinned field that an agent tried to change; the ledger names the field."""
         field, schema = self.marks(f"{part.name} profile field"), self.marks(f"{part.name} schema")
         fields = {field: self.text(f"{part.name} profile")}
-        made = await self.book.profile.patch(
+        made = await self.book.profiles.patch(
             self.owner, fields, schema=schema, audience="global", as_owner=True
         )
-        await self.book.profile.patch(
+        await self.book.profiles.patch(
             self.owner,
             {field: "other"},
             schema=schema,
@@ -202,11 +206,11 @@ class Person:
             self.owner, self.text("agent derived", 300), sources=[made.id], audience="self", agent="other"
         )
         part.ids, part.derived = [made.id], [drawn.id]
-        await self.book.share(self.owner, made.id, Audience.of_agent("other"), as_owner=True)
+        await self.book.memories.share(self.owner, made.id, Audience.of_agent("other"), as_owner=True)
 
     async def live_on(self) -> None:
         """Write more after the backups were made."""
-        await self.book.share(self.owner, self.parts["agent"].ids[0], "global", as_owner=True)
+        await self.book.memories.share(self.owner, self.parts["agent"].ids[0], "global", as_owner=True)
 
     async def _note(self, draft: JobDraft) -> None:
         note = Memory(id=new_id(), owner=self.owner, content="There is work.", observed_at=self.clock())
@@ -345,7 +349,7 @@ class Person:
     async def _rest(self) -> None:
         part, mark, book = self.parts["owner"], self.marks, self.book
         for audience in ("global", "self", "group"):
-            await book.profile.patch(
+            await book.profiles.patch(
                 self.owner, {mark("owner profile field"): self.text("owner profile body", 5000)}, audience=audience,
                 schema=mark("owner schema name"), agent=self.agent, groups=[self.group],
             )  # fmt: skip
@@ -371,9 +375,9 @@ class Person:
         part = self.parts["memory"]
         for _ in range(self._rows // 5):
             small = [{"content": self.text("memory small", self.rng.randint(20, 120))} for _ in range(5)]
-            part.ids += (await self.book.remember_all(self.owner, small)).ids()
+            part.ids += (await self.book.memories.remember_all(self.owner, small)).ids()
             some = [{"content": f"Ben saw bird {number}."} for number in range(5)]
-            self._pushing += (await self.book.remember_all(self.neighbour, some)).ids()
+            self._pushing += (await self.book.memories.remember_all(self.neighbour, some)).ids()
 
     async def _wear(self) -> None:
         """Let rows grow, shrink and disappear, so that pages split and merge with old copies in their gaps."""
@@ -384,7 +388,7 @@ class Person:
             await self.talk.set(state={"grown": self.text("owner thread state", self.rng.choice(SIZES))})
             await self.talk.append("user", self.text("owner churn", self.rng.choice(SIZES)))
             fields = {"applies_when": self.text("owner applies_when", self.rng.choice(SIZES))}
-            await self.book.amend(self.owner, self.standing, fields, as_owner=True)
+            await self.book.memories.amend(self.owner, self.standing, fields, as_owner=True)
             if number == 1:
                 await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), as_owner=True)
         for _ in range(4):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from memoranda import Book
-from memoranda.book.verbs.thread_handle import ThreadHandle
+from memoranda.book.nouns.threads import ThreadHandle
 from memoranda.embedding import VectorMaker
 from memoranda.errors import Erased, NotFound
 from memoranda.model import changes as c
@@ -86,12 +86,12 @@ async def _do(book: Book, action: Action) -> Any:
             thread = ThreadHandle(book._services, action.owner, action.ids[0], WHOLE, None)
             return await thread.append("user", f"said {action.word}", operation=action.word)
         case "import":
-            return await book.import_(action.lines)
+            return await book.admin.import_(action.lines)
         case "work":
             assert action.job is not None
             return await form(book, action.job)
         case "embed":
-            return await book.embed()
+            return await book.admin.embed()
         case "reembed":
             # Another model's vectors are made beside those that are read, and then read.
             other = await _other_embedder(book)
@@ -153,7 +153,7 @@ class Race:
             await self._put(book, key, about)
         await self._put(book, "in hand", self.said[1:2])
         self.leased = await book.engine.lease([f"{FORM} {self.owner.id}"], "slow", utc_now(), 600)
-        self.lines = tuple([line async for line in book.export(self.owner)])
+        self.lines = tuple([line async for line in book.admin.export(self.owner)])
 
     async def _put(self, book: Book, key: str, about: Sequence[UUID]) -> None:
         kind = f"{FORM} {self.owner.id}" if key == "in hand" else FORM
@@ -195,7 +195,7 @@ class Race:
     async def judge(self, book: Book, outcomes: Sequence[Outcome], when: str) -> None:
         """Check that only allowed data is there, and all required data."""
         forgetting = _forgetting(outcomes)
-        page = await book.list(self.owner, limit=1000, as_owner=True)
+        page = await book.records.list(self.owner, limit=1000, as_owner=True)
         standing = " ".join(record.model_dump_json() for record in page.records)
         may, must = self._expected(outcomes, forgetting)
         for word in must:
@@ -250,7 +250,7 @@ class Race:
     async def bring_back(self, book: Book, outcomes: Sequence[Outcome]) -> None:
         """Run the waiting jobs, import the old export again, and repeat every operation."""
         await Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now).drain(limit=20)
-        await book.import_(self.lines)
+        await book.admin.import_(self.lines)
         for outcome in outcomes:
             action = outcome.action
             if action.kind not in ("append", "remember", "derive", "both"):

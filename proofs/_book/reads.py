@@ -18,7 +18,7 @@ async def get(s: Session) -> None:
     party, view = s.someone()
     id = s.pick(party, view)
     found = await s.only_if(
-        s.oracle.sees(party, view, id), s.book(party).get(party, id, **who(view)), party, view, "get"
+        s.oracle.sees(party, view, id), s.book(party).records.get(party, id, **who(view)), party, view, "get"
     )
     if found is not None and (found.id, found.owner, found.audience) != (
         id,
@@ -40,7 +40,7 @@ async def get_several(s: Session) -> None:
 async def list_(s: Session) -> None:
     party, view = s.someone()
     only, test = _conditions(s, party, view)
-    page = await s.book(party).list(
+    page = await s.book(party).records.list(
         party, types=only.pop("types"), only=only.pop("only"), newest_first=s.rng.random() < 0.5, limit=1000, **who(view)
     )  # fmt: skip
     s.oracle.judge(page, party, view, "list")
@@ -52,7 +52,7 @@ async def list_(s: Session) -> None:
 async def count(s: Session) -> None:
     party, view = s.someone()
     only, test = _conditions(s, party, view)
-    counted = await s.book(party).count(party, **only, **who(view))
+    counted = await s.book(party).records.count(party, **only, **who(view))
     expected = sum(test(known) for known in s.oracle.visible(party, view))
     if counted != expected:
         raise Leak(f"count of {party.parts} as {view} is {counted}, not {expected}")
@@ -105,7 +105,7 @@ async def history(s: Session) -> None:
     id = s.pick(party, view)
     known = s.oracle.records[id]
     seen = s.oracle.sees(party, view, id)
-    steps = await s.told(s.book(party).history(party, id, **who(view)), party, view, "history")
+    steps = await s.told(s.book(party).records.history(party, id, **who(view)), party, view, "history")
     if isinstance(steps, MemorandaError):
         if seen:
             raise Leak(f"history of {id} as {view}: {steps}")
@@ -150,7 +150,7 @@ async def ledger(s: Session) -> None:
     party, view = s.someone()
     after = s.rng.randrange(6)
     entries = await s.told(
-        s.book(party).ledger(party, after=after, limit=50, **who(view)), party, view, "ledger"
+        s.book(party).records.ledger(party, after=after, limit=50, **who(view)), party, view, "ledger"
     )
     if isinstance(entries, MemorandaError) or not view.whole:
         if view.whole or not isinstance(entries, NotAllowed):
@@ -173,7 +173,7 @@ async def shelves(s: Session) -> None:
     """Try the smaller verbs: profiles, episodes, experience, agents, keys, schemas, owners."""
     party, view = s.someone()
     book = s.book(party)
-    s.oracle.judge(await book.profile.get(party, **who(view)), party, view, "profile")
+    s.oracle.judge(await book.profiles.get(party, **who(view)), party, view, "profile")
     s.oracle.judge(await book.episodes.list(party, **who(view)), party, view, "episodes")
     name = s.rng.choice(("a", "ana"))
     agent = Owner(tenant=party.tenant, kind=OwnerKind.AGENT, id=name)
@@ -186,7 +186,7 @@ async def shelves(s: Session) -> None:
         await book.agents.get("a%"),
     ]
     s.oracle.judge(found, tenant, WHOLE, "the tenant's records")
-    owners = [owner.parts for owner in await book.owners()]
+    owners = [owner.parts for owner in await book.admin.owners()]
     if sorted(owners) != sorted(parts for parts in s.truth.numbers().values() if parts[0] == party.tenant):
         raise Leak(f"owners listed for {party.tenant!r} are not its own")
 
@@ -205,7 +205,7 @@ async def about(s: Session) -> None:
         raise Leak(f"about {party.parts} as {view} counts {told.records}")
     if (told.unseen is not None) != view.whole:
         raise Leak(f"about {party.parts} tells {view} of {told.unseen}")
-    readers = await s.told(book.readers(party, **who(view)), party, view, "readers")
+    readers = await s.told(book.records.readers(party, **who(view)), party, view, "readers")
     if isinstance(readers, MemorandaError):
         if view.whole or not isinstance(readers, NotAllowed):
             raise Leak(f"the readers of {party.parts} as {view}: {readers!r:.200}")
@@ -232,14 +232,14 @@ async def another_tenant(s: Session) -> None:
     book, id = s.book(party), s.pick(other, view)
 
     async def exported() -> list[str]:
-        return [line async for line in book.transfer.export(other)]
+        return [line async for line in book.admin.transfer.export(other)]
 
     asking = s.rng.choice(
         [
-            lambda: book.get(other, id, **who(view)),
-            lambda: book.list(other, **who(view)),
+            lambda: book.records.get(other, id, **who(view)),
+            lambda: book.records.list(other, **who(view)),
             lambda: book.recall(other, "garden", **who(view)),
-            lambda: book.ledger(other, as_owner=True),
+            lambda: book.records.ledger(other, as_owner=True),
             lambda: book.remember(other, "a stranger's"),
             lambda: book.forget(other, id, as_owner=True),
             exported,
@@ -252,7 +252,7 @@ async def another_tenant(s: Session) -> None:
 
 async def export(s: Session) -> None:
     party, _ = s.someone()
-    lines = [line async for line in s.book(party).transfer.export(party)]
+    lines = [line async for line in s.book(party).admin.transfer.export(party)]
     s.oracle.judge("\n".join(lines), party, WHOLE, "export")
     text = "\n".join(lines)
     own = s.oracle.of.get(party, {})

@@ -123,7 +123,9 @@ async def recall_what_moved(s: Session) -> None:
     moving, book = s.rng.choice(memories), s.book(party)
     for audience in s.rng.sample(world.AUDIENCES, 2):
         await book.recall(party, "garden", as_owner=True)
-        shared = await s.told(book.share(party, moving.id, audience, as_owner=True), party, WHOLE, "share")
+        shared = await s.told(
+            book.memories.share(party, moving.id, audience, as_owner=True), party, WHOLE, "share"
+        )
         if isinstance(shared, MemorandaError):
             return
         s.absorb(shared, party, WHOLE, moved=audience, asked=s.oracle.citing(party, moving.id))
@@ -193,7 +195,7 @@ async def vectors_again(s: Session) -> None:
         return
     await s.embed()
     chosen = s.rng.choice(passages).id
-    record = await s.book(party).get(party, chosen, as_owner=True)
+    record = await s.book(party).records.get(party, chosen, as_owner=True)
     for embedder in (EMBEDDER, OTHER_EMBEDDER):
         vector = pack_vector(embedder.of(record.passage_text() or ""))
         if await s.book(party).engine.put_vectors(embedder.embedding, {chosen: vector}) != 1:

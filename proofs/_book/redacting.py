@@ -8,7 +8,7 @@ from uuid import UUID
 
 from memoranda import Book
 from memoranda.model import changes as c
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
 from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE
@@ -28,10 +28,10 @@ async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> 
             part.position = (
                 await book.door.write(person.owner, WHOLE, actor, [change], request=None)
             ).position
-        return await book.finish_forgetting(person.owner, part.position, backups=backups, as_owner=True)
+        return await book.forgetting.finish(person.owner, part.position, backups=backups, as_owner=True)
     # All messages in one commit, as when a fact is forgotten.
     target = Target(person.owner, WHOLE, actor, redactions=tuple(part.redactions))
-    receipt = await book._erase(target, dry=False, backups=backups)
+    receipt = await book.forgetting._planning.erase(target, dry=False, backups=backups)
     # Asked for again, they are places in the messages as they were said.
     part.redactions = list(receipt.redacted)
     return receipt
@@ -40,7 +40,7 @@ async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> 
 async def check_left(book: Book, person: Person, part: Part) -> None:
     """Raise if a record that lost words does not have exactly the others."""
     for id, left in part.left.items():
-        record: Any = await book.get(person.owner, id, as_owner=True)
+        record: Any = await book.records.get(person.owner, id, as_owner=True)
         if isinstance(record, Message):
             found = (record.content, record.native)
         else:
@@ -88,7 +88,7 @@ async def write_items(person: Person, part: Part, words: str, beside: str) -> No
         operation = person.marks("words operation")
         write = partial(book.items.put, owner, ("words",), name, value, operation=operation, as_owner=True)
         id = (await write()).id
-        stored: Any = await book.get(owner, id, as_owner=True)
+        stored: Any = await book.records.get(owner, id, as_owner=True)
         part.repeats.append(write)
         part.kept.append(id)
         part.left[id] = left

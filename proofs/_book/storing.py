@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from memoranda.errors import Conflict, InvalidInput, MemorandaError, NotAllowed, NotFound, Stale
-from memoranda.model.data.items import item_link, namespace_of, namespace_text
+from memoranda.model.items import item_link, namespace_of, namespace_text
 from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, Audience, Owner, RecordType, View
 from proofs._book.oracle import Known, Leak, may_read

@@ -179,7 +179,7 @@ async def mark_used(s: Session) -> None:
     party, view = s.someone()
     ids = list({s.pick(party, view, "memory") for _ in range(3)})
     if s.rng.random() < 0.5:
-        marked = await s.book(party).mark_used(party, ids, **who(view))
+        marked = await s.book(party).memories.mark_used(party, ids, **who(view))
     else:
         # The book asks for what it marks first; the engine does not rely on that.
         standing = await s.book(party).engine.uses(party, WHOLE, ids)
@@ -199,7 +199,7 @@ async def operation(s: Session) -> None:
     whose, name, _, _ = s.rng.choice(s.operations[-300:])
     party, _ = s.someone()
     own = {operation for owner, operation, _, _ in s.operations if owner == party}
-    receipt = await s.book(party).operation(party, name)
+    receipt = await s.book(party).records.operation(party, name)
     if receipt is not None and name not in own:
         raise Leak(f"{party.parts} is given the receipt of an operation of {whose.parts}")
     if party == whose or name in own:

@@ -154,7 +154,7 @@ async def retract(s: Session) -> None:
     await upon(
         s,
         id,
-        s.book(party).retract(party, id, reason="enough", **who(view)),
+        s.book(party).memories.retract(party, id, reason="enough", **who(view)),
         party,
         view,
         "retract",
@@ -167,7 +167,9 @@ async def amend(s: Session) -> None:
     id = s.pick(party, view, "memory")
     word = s.word(party, s.oracle.records[id].audience)
     fields = {"tags": [word]} if s.rng.random() < 0.7 else {"pinned": s.rng.random() < 0.3}
-    await upon(s, id, s.book(party).amend(party, id, fields, **who(view)), party, view, "amend", asked=[id])
+    await upon(
+        s, id, s.book(party).memories.amend(party, id, fields, **who(view)), party, view, "amend", asked=[id]
+    )
 
 
 async def update(s: Session) -> None:
@@ -192,7 +194,7 @@ async def share(s: Session) -> None:
     audience = s.audience(view)
     grounds = [s.oracle.records[g] for g in s.oracle.records[id].grounds if g in s.oracle.records]
     done = await upon(
-        s, id, s.book(party).share(party, id, audience, **who(view)), party, view, "share", moved=audience,
+        s, id, s.book(party).memories.share(party, id, audience, **who(view)), party, view, "share", moved=audience,
         # What rests on it alone loses the same readers.
         asked=s.oracle.citing(party, id),
     )  # fmt: skip
@@ -211,7 +213,7 @@ async def confirm(s: Session) -> None:
     known, ground = s.oracle.records[id], s.oracle.records[source]
     already = source in known.sources and s.oracle.sees(party, view, id)
     answer = await s.told(
-        s.book(party).confirm(party, id, sources=[source], **who(view)), party, view, "confirm"
+        s.book(party).memories.confirm(party, id, sources=[source], **who(view)), party, view, "confirm"
     )
     if isinstance(answer, MemorandaError):
         if (seen or already) and isinstance(answer, NotFound):
@@ -229,7 +231,7 @@ async def supersede(s: Session) -> None:
     loser, winner = s.pick(party, view, "memory"), s.pick(party, view, "memory", strange=0.25)
     seen = s.oracle.sees(party, view, loser) and s.oracle.sees(party, view, winner)
     answer = await s.told(
-        s.book(party).supersede(party, loser, winner, **who(view)), party, view, "supersede"
+        s.book(party).memories.supersede(party, loser, winner, **who(view)), party, view, "supersede"
     )
     if isinstance(answer, MemorandaError):
         raise Leak(f"supersede by {party.parts} as {view}: {answer}")

@@ -58,9 +58,11 @@ async def perform(book: Book, operation: Operation) -> Receipt:
             fields = {name: given[name] for name in ("key", "sources", "supersedes") if name in given}
             return await book.remember(owner, operation.texts[0], operation=id, agent=AGENT, **fields)
         case "supersede":
-            return await book.supersede(owner, given["loser"], given["winner"], operation=id, agent=AGENT)
+            return await book.memories.supersede(
+                owner, given["loser"], given["winner"], operation=id, agent=AGENT
+            )
         case "retract":
-            return await book.retract(owner, given["id"], reason=id, operation=id, agent=AGENT)
+            return await book.memories.retract(owner, given["id"], reason=id, operation=id, agent=AGENT)
         case "put":
             return await book.items.put(
                 owner, given["space"], given["name"], given["value"], operation=id, agent=AGENT
@@ -133,10 +135,12 @@ class Known:
     async def read(cls, book: Book, owner: str) -> Known:
         known = cls()
         for type_, ids in (("thread", known.threads), ("message", known.messages)):
-            page = await book.list(owner, types=type_, newest_first=True, limit=10, agent=AGENT)
+            page = await book.records.list(owner, types=type_, newest_first=True, limit=10, agent=AGENT)
             ids.extend(str(record.id) for record in page.records if _usable(record))
         only: Any = {"statuses": "active"}
-        page = await book.list(owner, types="memory", only=only, newest_first=True, limit=20, agent=AGENT)
+        page = await book.records.list(
+            owner, types="memory", only=only, newest_first=True, limit=20, agent=AGENT
+        )
         known.memories.extend(str(record.id) for record in page.records)
         return known
 

@@ -80,7 +80,7 @@ class Reckoning:
                     self._kept[operation.id] = (operation, answer)
             landed: dict[str, dict[str, Any]] = {}
             for operation in (*unanswered, *refused):
-                if receipt := await book.operation(operation.owner, operation.id, as_owner=True):
+                if receipt := await book.records.operation(operation.owner, operation.id, as_owner=True):
                     landed[operation.id] = spelled(receipt)
             if wrong := [operation for operation in refused if operation.id in landed]:
                 raise Broken(f"refused, and in the ledger all the same: {wrong[0]}")
@@ -138,7 +138,7 @@ class Reckoning:
         try:
             receipt = await perform(book, operation)
         except MemorandaError as error:
-            if landed or await book.operation(operation.owner, operation.id, as_owner=True):
+            if landed or await book.records.operation(operation.owner, operation.id, as_owner=True):
                 raise Broken(f"{operation} is in the ledger and refused when sent again: {error}") from error
             return
         if landed and (landed != spelled(receipt) or not receipt.repeated):
@@ -177,7 +177,7 @@ def _check_kept(
 
 async def _ledger(book: Book, owner: str) -> dict[int, Entry]:
     found: dict[int, Entry] = {}
-    while page := await book.ledger(owner, as_owner=True, after=len(found), limit=1000):
+    while page := await book.records.ledger(owner, as_owner=True, after=len(found), limit=1000):
         found |= {entry.position: entry for entry in page}
     if list(found) != list(range(1, len(found) + 1)):
         raise Broken(f"the ledger of {owner} has gaps")
@@ -188,7 +188,7 @@ async def _records(book: Book, owner: str) -> dict[UUID, Record]:
     found: dict[UUID, Record] = {}
     cursor = None
     while True:
-        page = await book.list(owner, as_owner=True, cursor=cursor, limit=1000)
+        page = await book.records.list(owner, as_owner=True, cursor=cursor, limit=1000)
         found |= {record.id: record for record in page.records}
         if (cursor := page.cursor) is None:
             break

@@ -96,7 +96,7 @@ class _Writer:
             thread = await book.thread(owner, name=f"talk of {self._name}")
             receipt = await thread.append("user", f"said {canary}", operation=canary)
         elif chance < 0.8:
-            receipt = await book.retract(owner, id, operation=canary, as_owner=True)
+            receipt = await book.memories.retract(owner, id, operation=canary, as_owner=True)
         elif chance < 0.9:
             receipt = await book.undo(owner, position, operation=canary, as_owner=True)
         else:
@@ -122,7 +122,7 @@ class _Eraser:
         if self._rng.random() < 0.04:
             await self._end(book, owner)
         else:
-            page = await book.list(owner, types=("memory", "message"), limit=50, as_owner=True)
+            page = await book.records.list(owner, types=("memory", "message"), limit=50, as_owner=True)
             if not page.records:
                 return
             chosen = self._rng.choice(page.records)

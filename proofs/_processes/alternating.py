@@ -105,11 +105,11 @@ class _Process:
                 hits = await book.recall(asked.owner, asked.text, limit=_ALL, mode=asked.mode)
                 return [(str(hit.id), hit.record.passage_text()) for hit in hits]
             case "embed":
-                return await book.embed()
+                return await book.admin.embed()
             case "reopen" | "reembed":
                 await book.close()
                 await self._open(asked.embedder)
-                return await self._book.reembed() if asked.verb == "reembed" else 0
+                return await self._book.admin.reembed() if asked.verb == "reembed" else 0
             case "say":
                 thread = await book.thread(asked.owner, name="talk")
                 return _made(await thread.append("user", asked.text, wait_for=asked.wait_for))
@@ -121,7 +121,7 @@ class _Process:
                 )
                 return _made(made)
             case "retract":
-                return _made(await book.retract(asked.owner, asked.id, as_owner=True))
+                return _made(await book.memories.retract(asked.owner, asked.id, as_owner=True))
             case "undo":
                 return _made(await book.undo(asked.owner, int(asked.id), as_owner=True))
             case _:

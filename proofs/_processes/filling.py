@@ -90,7 +90,7 @@ async def _write(barrier: Barrier, number: int, address: Path | str, seed: int, 
             await threads[place].append("user", f"I like food{number}x{round_}.")
             if round_ % 4 == 3:
                 await threads[place].form()
-                await book.drain()
+                await book.jobs.run()
             await _within(book, rng.choice(_AGENTS))
     return refused
 
@@ -106,7 +106,7 @@ async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
     """Check the limits, that another agent has room, and that no thread was passed over; return the evictions."""
     async with memoranda.open(address, limits=limits, models=None, worker=False) as book:
         await book.form(OWNER, as_owner=True)
-        await book.drain()
+        await book.jobs.run()
         for agent in _AGENTS:
             await _within(book, agent)
         for number in range(CAP):
@@ -119,14 +119,16 @@ async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
         waiting = {
             UUID(job.key): job.error for job in await book.engine.jobs(None, 1000) if job.kind == "form"
         }
-        for thread in await book.list(OWNER, types="thread", limit=1000, as_owner=True):
+        for thread in await book.records.list(OWNER, types="thread", limit=1000, as_owner=True):
             unformed = isinstance(thread, Thread) and not await is_formed(book.engine, thread)
             if unformed and not waiting.get(thread.id, "").startswith(NO_ROOM):
                 raise Wrong(f"thread {thread.id} was passed over: {waiting.get(thread.id)}")
         await check_whole(book)
-        return await book.count(OWNER, types="memory", only={"statuses": ["evicted"]}, as_owner=True)
+        return await book.records.count(OWNER, types="memory", only={"statuses": ["evicted"]}, as_owner=True)
 
 
 async def _active(book: Book) -> list[Memory]:
-    found = await book.list(OWNER, types="memory", only={"statuses": ["active"]}, limit=1000, as_owner=True)
+    found = await book.records.list(
+        OWNER, types="memory", only={"statuses": ["active"]}, limit=1000, as_owner=True
+    )
     return those_of(Memory, found.records)

@@ -54,7 +54,7 @@ async def _open_and_write(barrier: Barrier, number: int, path: Path, forward: bo
 
 async def _check_openings(path: Path, count: int) -> None:
     async with memoranda.open(path, create=False) as book:
-        if (held := await book.count(OWNER, types="memory", as_owner=True)) != count:
+        if (held := await book.records.count(OWNER, types="memory", as_owner=True)) != count:
             raise Wrong(f"{held} statements of {count} processes that made the same book")
         await check_whole(book)
 

@@ -84,8 +84,10 @@ class Life:
             await self._analyse(book, sampled=sampled)
             with forgetting or nullcontext():
                 for name in parts:
-                    await self._forget(book, person, person.parts[name], clearing or Book.scrub)
-            if faults := (await book.verify(whole=True)).faults:
+                    await self._forget(
+                        book, person, person.parts[name], clearing or (lambda book: book.admin.scrub())
+                    )
+            if faults := (await book.admin.verify(whole=True)).faults:
                 raise Remains(f"after everything verify says: {faults[0]}")
         self.look(parts, "after closing")
 
@@ -95,7 +97,7 @@ class Life:
         await self._server.said(*(alter.format(schema, table, column) for table, column in _LONG))
 
     async def _embed(self, book: Book) -> None:
-        await book.embed()
+        await book.admin.embed()
         await book.engine.begin_set(self._embedders[1].embedding)
         await VectorMaker(book.engine, self._embedders[1]).catch_up()
 

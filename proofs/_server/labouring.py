@@ -142,10 +142,12 @@ async def _done(address: str) -> Counter[str]:
         if left := await book.engine.jobs(None, 10_000):
             raise Wrong(f"{len(left)} jobs are left: {left[0]}")
         await check_whole(book)
-        for owner in await book.owners():
+        for owner in await book.admin.owners():
             cursor = None
             while True:
-                page = await book.list(owner, as_owner=True, types="memory", cursor=cursor, limit=1000)
+                page = await book.records.list(
+                    owner, as_owner=True, types="memory", cursor=cursor, limit=1000
+                )
                 found = (getattr(record, "content", "") for record in page.records)
                 words.update(content for content in found if content.startswith("formed "))
                 if (cursor := page.cursor) is None:

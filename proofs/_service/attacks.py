@@ -53,7 +53,7 @@ class Attack:
                 return not OPERATIONS[self.verb].safe and "for_user" not in query
             case "whole":
                 beyond = self.who != "person" and bool(body.get("everything") or body.get("backups"))
-                return beyond or (self.verb in ("usage", "export") and "owner" not in query)
+                return beyond or (self.verb in ("admin.usage", "admin.export") and "owner" not in query)
         return False
 
     @property
@@ -99,7 +99,7 @@ def _own(population: Population, rng: Random, who: str, verb: str) -> Attack:
 
 def _paged(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Read a small page of one's own, whose cursor others then try."""
-    verb = rng.choice(("list", "thread.messages", "ledger"))
+    verb = rng.choice(("records.list", "thread.messages", "records.ledger"))
     given = _given(population, rng, who, verb) | {"limit": 1}
     return Attack(who, verb, "paged", request_of(verb, given))
 
@@ -128,8 +128,8 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
 
 def _others_owner(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Name the victim as the owner, with the victim's ids or one's own."""
-    if "owner" not in OPERATIONS[verb].in_path and verb not in ("usage", "export"):
-        verb = rng.choice(("recall", "list", "export", "usage", "count"))
+    if "owner" not in OPERATIONS[verb].in_path and verb not in ("admin.usage", "admin.export"):
+        verb = rng.choice(("recall", "records.list", "admin.export", "admin.usage", "records.count"))
     source = VICTIM if rng.random() < 0.5 else _owner(who)
     given = own_call(verb, VICTIM, population.owners[source], rng)
     given["owner"] = VICTIM
@@ -142,7 +142,7 @@ def _others_ids(population: Population, rng: Random, who: str, verb: str) -> Att
     given = own_call(verb, owner, population.owners[VICTIM], rng)
     if "owner" in given:
         given["owner"] = owner
-    if verb in ("remember", "thread.remember", "confirm") and rng.random() < 0.7:
+    if verb in ("remember", "thread.remember", "memories.confirm") and rng.random() < 0.7:
         given["sources"] = [str(population.owners[VICTIM].ids["memory0"])]
     names = {str(one): _nobodys_id(rng) for one in population.secret_ids}
     used = {word: names[word] for word in _texts(given) if word in names}
@@ -165,7 +165,19 @@ def _texts(value: Any) -> list[str]:
 
 def _hidden_ids(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Name a record of one's own owner that this credential's agents may not read."""
-    verb = rng.choice(("get", "why", "history", "update", "amend", "retract", "forget", "share", "mark_used"))
+    verb = rng.choice(
+        (
+            "records.get",
+            "why",
+            "records.history",
+            "update",
+            "memories.amend",
+            "memories.retract",
+            "forget",
+            "memories.share",
+            "memories.mark_used",
+        )
+    )
     given = _given(population, rng, who, verb)
     hidden = rng.choice(sorted(population.secret_ids))
     given |= {"ids": [hidden]} if "ids" in given else {"id": hidden}
@@ -181,7 +193,19 @@ def _look_alike(population: Population, rng: Random, who: str, verb: str) -> Att
 
 def _view(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Ask for everything of an owner."""
-    verb = rng.choice(("recall", "list", "count", "get", "ledger", "readers", "items.list", "about", verb))
+    verb = rng.choice(
+        (
+            "recall",
+            "records.list",
+            "records.count",
+            "records.get",
+            "records.ledger",
+            "records.readers",
+            "items.list",
+            "about",
+            verb,
+        )
+    )
     given = _given(population, rng, who, verb) | {"as_owner": True}
     if "agent" not in OPERATIONS[verb].in_path:
         given.pop("agent", None)
@@ -191,7 +215,7 @@ def _view(population: Population, rng: Random, who: str, verb: str) -> Attack:
 def _agent(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Ask as another agent, or about it."""
     verb = rng.choice(
-        ("recall", "list", "agents.get", "agents.limits", "experience.list", "agents.list", verb)
+        ("recall", "records.list", "agents.get", "agents.limits", "experience.list", "agents.list", verb)
     )
     given = _given(population, rng, who, verb)
     word = "name" if verb.startswith("agents.") else "agent"
@@ -209,7 +233,7 @@ def _spoken(population: Population, rng: Random, who: str, verb: str) -> Attack:
 
 
 def _groups(population: Population, rng: Random, who: str, verb: str) -> Attack:
-    verb = rng.choice(("recall", "list", "items.list", "context", verb))
+    verb = rng.choice(("recall", "records.list", "items.list", "context", verb))
     given = _given(population, rng, who, verb) | {"agent": AGENT}
     given["groups"] = rng.choice(([HIDDEN_GROUP], [GROUP, HIDDEN_GROUP]))
     return _pair(who, verb, "groups", given, {HIDDEN_GROUP: _NO_GROUP})
@@ -217,7 +241,16 @@ def _groups(population: Population, rng: Random, who: str, verb: str) -> Attack:
 
 def _audience(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Write for readers that this credential may not name."""
-    verb = rng.choice(("remember", "items.put", "profile.put", "share", "remember_all", "episodes.record"))
+    verb = rng.choice(
+        (
+            "remember",
+            "items.put",
+            "profiles.put",
+            "memories.share",
+            "memories.remember_all",
+            "episodes.record",
+        )
+    )
     given = _given(population, rng, who, verb)
     if rng.random() < 0.5:
         # The book itself refuses readers that would leave out who writes.
@@ -227,7 +260,7 @@ def _audience(population: Population, rng: Random, who: str, verb: str) -> Attac
     return _pair(who, verb, "audience", given, {HIDDEN_GROUP: _NO_GROUP, HIDDEN_AGENT: _NO_AGENT})
 
 
-_OWNED = (*(verb for verb in TRIED if "owner" in OPERATIONS[verb].in_path), "usage", "export")
+_OWNED = (*(verb for verb in TRIED if "owner" in OPERATIONS[verb].in_path), "admin.usage", "admin.export")
 _UNOWNED = tuple(verb for verb in TRIED if "owner" not in OPERATIONS[verb].in_path)
 
 
@@ -291,14 +324,16 @@ def _without_owner(population: Population, rng: Random, who: str, verb: str) -> 
 
 def _whole(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Erase everything, or ask about the whole book."""
-    verb = rng.choice(("forget", "usage", "export", "hide", "forget_all", "form"))
+    verb = rng.choice(
+        ("forget", "admin.usage", "admin.export", "forgetting.hide", "forgetting.forget_all", "form")
+    )
     given = _given(population, rng, who, verb)
-    if verb == "forget" or verb == "forget_all":
+    if verb == "forget" or verb == "forgetting.forget_all":
         given[rng.choice(("everything", "backups") if verb == "forget" else ("backups",))] = True
         given["dry_run"] = False
         if "everything" in given:
             given.pop("ids", None)
-    elif verb in ("usage", "export") and rng.random() < 0.5:
+    elif verb in ("admin.usage", "admin.export") and rng.random() < 0.5:
         given.pop("owner")
     return Attack(who, verb, "whole", request_of(verb, given))
 
@@ -316,7 +351,7 @@ def _forged(population: Population, rng: Random, who: str, verb: str) -> Attack:
 
 def _replayed(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Send the victim's operation id, as a header or in the path."""
-    verb = rng.choice(("remember", "thread.append", "items.put", "operation", "thread.operation"))
+    verb = rng.choice(("remember", "thread.append", "items.put", "records.operation", "thread.operation"))
     given = _given(population, rng, who, verb)
     if "operation" in given:
         given["operation"] = "bobop"

@@ -6,12 +6,18 @@ import json
 from random import Random
 from typing import Any
 
-from memoranda.mcp_server.short_ids import short
+from memoranda.mcp_server.agent_tools import short
 from proofs._service.asking import Answer, Ask
 from proofs._service.population import AGENT, GROUP, HIDDEN_AGENT, HIDDEN_GROUP, NOBODY, VICTIM, Own
 
 #: The verb that decides which role may call a tool.
-VERB_OF = {"remember": "remember", "recall": "recall", "context": "context", "why": "why", "forget": "hide"}
+VERB_OF = {
+    "remember": "remember",
+    "recall": "recall",
+    "context": "context",
+    "why": "why",
+    "forget": "forgetting.hide",
+}
 _CONFIRM = {"confirmation": "CONFIRM"}
 _ADMIN_TOOLS: dict[str, dict[str, Any]] = {
     "list_user_memories": {},

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from memoranda.access import guard, key_check
 from memoranda.mcp_server import http_mount
-from memoranda.service import gate, sealed_cursors, v1_requests
+from memoranda.service import gate, v1_requests
 from memoranda.storage.decide import (
     erasure_plan,
     item_changes,
@@ -187,7 +187,7 @@ MUTANTS = (
     ),
     Mutant(
         "seal of cursors",
-        sealed_cursors,
+        v1_requests,
         "if hmac.compare_digest(whole[:_SEAL], _seal(principal, verb, owner, text)):",
         "if True:",
         (v1_requests, "open_cursor"),

@@ -87,7 +87,7 @@ async def furnish(book: Book, owner: str, word: str) -> Own:
         value, operation = {"text": f"{word} item"}, f"{owner}put{name}"
         put = await book.items.put(owner, ["notes"], name, value, agent=AGENT, operation=operation)
         has[f"item{name}"] = put.items[0].id
-    await book.profile.put(owner, {"name": f"{word}name"})
+    await book.profiles.put(owner, {"name": f"{word}name"})
     await _rule(book, owner, has)
     # Its silence would end while requests are made, and a job that an administrator runs would form it.
     await thread.unschedule()
@@ -108,8 +108,8 @@ async def _rule(book: Book, owner: str, has: dict[str, Any]) -> None:
     for name, fields in rules:
         made = await book.remember(owner, f"rule {name}", external_id=f"{owner}{name}", **fields)
         has[name], has[f"{name}_at"] = made.id, made.position
-    marked = await book.amend(owner, has["marked"], {"pinned": True}, as_owner=True)
-    refuted = await book.retract(owner, has["refuted"], as_owner=True)
+    marked = await book.memories.amend(owner, has["marked"], {"pinned": True}, as_owner=True)
+    refuted = await book.memories.retract(owner, has["refuted"], as_owner=True)
     has["marked_at"], has["refuted_at"] = marked.position, refuted.position
     passed = await book.remember(owner, "rule passed on", trust="user", agent=AGENT, audience=everyone)
     has["passed"] = passed.id
@@ -182,9 +182,9 @@ async def hidden_state(book: Book) -> str:
         for kind, id in ((OwnerKind.AGENT, HIDDEN_AGENT), (OwnerKind.GROUP, HIDDEN_GROUP))
     ]
     for party in parties:
-        page = await book.list(party, limit=1000, as_owner=True)
+        page = await book.records.list(party, limit=1000, as_owner=True)
         told += sorted(record.model_dump_json() for record in page.records)
-    page = await book.list(OWN, limit=1000, as_owner=True)
+    page = await book.records.list(OWN, limit=1000, as_owner=True)
     told += sorted(
         r.model_dump_json() for r in page.records if _is_hidden(r) or getattr(r, "external_id", None)
     )

@@ -13,17 +13,19 @@ from proofs._service.population import AGENT, GROUP, HIDDEN_AGENT, OWN, VICTIM, 
 #: The rules that a verb would end, if nothing but one check kept it from that; other verbs end any of them.
 _RULES = ("persons", "operators", "marked", "kept", "teams")
 _RULES_OF = {
-    "supersede": ("kept", "persons"),
-    "share": ("teams", "persons"),
+    "memories.supersede": ("kept", "persons"),
+    "memories.share": ("teams", "persons"),
     "forget": ("marked", "persons"),
-    "hide": ("marked", "persons"),
+    "forgetting.hide": ("marked", "persons"),
     "undo": ("refuted", "marked", "operators", "persons"),
 }
 
 
 def _ruled(population: Population, rng: Random) -> tuple[str, str, Ask]:
     """End or replace what the person or an operator said, with an agent named or not."""
-    verb = rng.choice(("retract", "amend", "update", "remember", "remember_all", *_RULES_OF))
+    verb = rng.choice(
+        ("memories.retract", "memories.amend", "update", "remember", "memories.remember_all", *_RULES_OF)
+    )
     name = rng.choice(_RULES_OF.get(verb, _RULES))
     # A program without an agent speaks for the user, whom the other rules do not bind.
     who = rng.choice(
@@ -39,19 +41,19 @@ def _ruled(population: Population, rng: Random) -> tuple[str, str, Ask]:
     statement = {"content": "something else", "supersedes": [rule], **trust}
     readers = {"kind": "global"} if name == "teams" else {"kind": "self", "agent": AGENT}
     made: dict[str, dict[str, Any]] = {
-        "retract": {"id": rule, "reason": "x"},
-        "amend": {"id": rule, "fields": rng.choice(({"pinned": False}, {"tags": ["t"]}))},
+        "memories.retract": {"id": rule, "reason": "x"},
+        "memories.amend": {"id": rule, "fields": rng.choice(({"pinned": False}, {"tags": ["t"]}))},
         "update": {"id": rule, "content": "something else", **trust},
         "remember": statement,
-        "remember_all": {"statements": [statement]},
-        "supersede": {"loser": rule, "winner": own["passed"]},
-        "share": {"id": rule, "audience": readers},
+        "memories.remember_all": {"statements": [statement]},
+        "memories.supersede": {"loser": rule, "winner": own["passed"]},
+        "memories.share": {"id": rule, "audience": readers},
         "forget": {"ids": [rule], "what": "record"},
-        "hide": {"ids": [rule]},
+        "forgetting.hide": {"ids": [rule]},
         "undo": {"position": int(own[f"{name}_at"]), "with_dependents": rng.random() < 0.5},
     }
     given = {"owner": OWN, **made[verb]}
-    if who != "app" and (verb == "share" or rng.random() < 0.7):
+    if who != "app" and (verb == "memories.share" or rng.random() < 0.7):
         given |= {"agent": AGENT, "groups": [GROUP]}
     return who, verb, request_of(verb, given)
 
@@ -63,7 +65,7 @@ def _trust(population: Population, rng: Random) -> tuple[str, str, Ask]:
     told = {"content": _TOLD, "trust": "operator"}
     made: dict[str, dict[str, Any]] = {
         "remember": told,
-        "remember_all": {"statements": [{"content": _TOLD}, told]},
+        "memories.remember_all": {"statements": [{"content": _TOLD}, told]},
         "thread.remember": told,
         "thread.append": {"messages": [{"role": rng.choice(("user", "assistant", "system")), **told}]},
         "items.put": {"namespace": ["notes"], "name": "trusted", "value": 1, "trust": "operator"},
@@ -95,12 +97,12 @@ def _prompts(population: Population, rng: Random) -> tuple[str, str, Ask]:
 
 def _lines(population: Population, rng: Random) -> tuple[str, str, Ask]:
     """Read from whom an agent learnt, by both doors."""
-    verb = rng.choice(("experience.list", "list", "get", "why", "history"))
+    verb = rng.choice(("experience.list", "records.list", "records.get", "why", "records.history"))
     line = str(population.owners[VICTIM].ids["lesson"])
     if verb == "experience.list":
         return "learner", verb, request_of(verb, {"agent": AGENT})
     given = {"owner": AGENT, "id": line, "agent": AGENT}
-    if verb == "list":
+    if verb == "records.list":
         given.pop("id")
     request = request_of(verb, given)
     query = (*request.query, ("owner_kind", "agent"))

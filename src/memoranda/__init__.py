@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from memoranda.assembly import cancel_copy, copy, open
     from memoranda.book import Book, ThreadHandle
     from memoranda.book.admin.book_copy import CopyReport
-    from memoranda.book.items.item_arguments import ItemPut
+    from memoranda.book.nouns.items import ItemPut
     from memoranda.book.verb_fields import EpisodeFields, ToolCallFields
     from memoranda.errors import (
         Busy,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         VersionMismatch,
     )
     from memoranda.installed_version import __version__ as __version__
-    from memoranda.model.data.items import Item
+    from memoranda.model.items import Item
     from memoranda.model.ledger import ErasureReceipt, Receipt
     from memoranda.model.query import Hit, Hits, MissingHit, Page, Why
     from memoranda.model.records import Audience, Limits, Owner, Trust, View
@@ -52,10 +52,10 @@ else:
             "memoranda.assembly": "cancel_copy copy open",
             "memoranda.book": "Book ThreadHandle",
             "memoranda.book.admin.book_copy": "CopyReport",
-            "memoranda.book.items.item_arguments": "ItemPut",
+            "memoranda.book.nouns.items": "ItemPut",
             "memoranda.book.verb_fields": "EpisodeFields ToolCallFields",
             "memoranda.errors": "Busy Conflict Corrupt EmbedderDown EmbeddingFailed Erased HasDependents InvalidInput LimitReached MemorandaError Moved NotABook NotAllowed NotFound OperationReused OutcomeUnknown ReadOnly Stale StorageError StorageFull UnfinishedCopy VersionMismatch",
-            "memoranda.model.data.items": "Item",
+            "memoranda.model.items": "Item",
             "memoranda.model.ledger": "ErasureReceipt Receipt",
             "memoranda.model.query": "Hit Hits MissingHit Page Why",
             "memoranda.model.records": "Audience Limits Owner Trust View",

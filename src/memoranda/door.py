@@ -12,7 +12,7 @@ from memoranda import telemetry
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.changes import JobDraft
-from memoranda.model.data.items import Item, PutItem, path_fault
+from memoranda.model.items import Item, PutItem, path_fault
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import SOURCES, Memory, searched_text
 from memoranda.model.messages import Episode, Message, SummariseThread, Thread

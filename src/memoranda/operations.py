@@ -73,6 +73,22 @@ class Offered(Protocol[P, R]):
         ...
 
 
+class _Top:
+    """An operation of a part, found on the book: the part of this book answers."""
+
+    def __init__(self, part: str, function: Any) -> None:
+        self._part = part
+        self._function = function
+
+    def __get__(self, book: Any, of: type) -> Any:
+        return self._function if book is None else getattr(getattr(book, self._part), self._function.__name__)
+
+
+def top(part: str, operation: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Offered[P, R]:
+    """Offer an operation of a part on the book itself, under the same name."""
+    return cast(Offered[P, R], _Top(part, operation))
+
+
 class Offering(Protocol):
     """Declares a function, and gives it back."""
 

@@ -1,15 +1,17 @@
-"""The ports: the protocols of engines, embedders, finders and language models."""
+"""The interfaces between the rooms: what an engine, an index and a model offer, and what only some engines can do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.first_use import dataclass
 from memoranda.model.book_rows import (
     Arrival,
     BookFrame,
@@ -18,18 +20,28 @@ from memoranda.model.book_rows import (
     OwnerPieces,
     Piece,
     PieceKind,
+    ReadPiece,
+    RestrictionRow,
     StonePiece,
     Whereabouts,
 )
 from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState
 from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
-from memoranda.model.passages import Cached, Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits, Page, Progress, Scan
+from memoranda.model.passages import Cached, Choose, PassageRows, Shelf, ShelfDelta, Sight, Use
+from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits, Page, Progress, Prove, Scan
 from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.model.service_records import (
+    LIBRARY,
+    AboutOwner,
+    Appends,
+    Caller,
+    ReadLines,
+    ReadNote,
+    Restriction,
+)
 from memoranda.model.unlisted import ALL_SOURCES, Grouped, SourcePage
 from memoranda.model.vectors import Embedding, VectorSet, Versions
-from memoranda.service_ports import ServiceRecords
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -329,6 +341,63 @@ class Moves(Protocol):
         """Set or remove the mark that refuses all writes; raise ``Conflict`` if another one is stored than expected."""
 
 
+# ── What a service keeps beside the owners' records ───────────────────────────────────────────────────────────
+
+
+class ServiceRecords(Protocol):
+    """Rows outside the owners' records: they name an owner by a keyed digest, and survive the owner's erasure."""
+
+    async def restrict(
+        self,
+        owner: Owner,
+        appends: Appends,
+        at: datetime,
+        by: Caller = LIBRARY,
+        since: datetime | None = None,
+    ) -> Restriction:
+        """Restrict the processing of an owner's data, or change what happens to new content; returns the restriction.
+
+        A line in the audit names the caller. ``since``: it comes with an import; a restriction that is here stays as it is.
+        """
+
+    async def unrestrict(self, owner: Owner, at: datetime, by: Caller = LIBRARY) -> bool:
+        """Lift the restriction of an owner; False if there is none. A line in the audit names the caller."""
+
+    async def adopt_restrictions(self, rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]) -> None:
+        """Add the restrictions of another book with the same key, and the lines about them; those that are here stay."""
+
+    async def restriction(self, owner: Owner) -> Restriction | None:
+        """Return the restriction of an owner; None if there is none."""
+
+    async def restrictions(self, owners: Sequence[Owner]) -> list[Restriction | None]:
+        """Return the restriction of each owner, or None; all read at one moment."""
+
+    async def about_owner(self, owner: Owner) -> AboutOwner:
+        """Return everything that is stored about an owner: own rows, and what a whole erasure finds elsewhere; at one moment."""
+
+    async def note_key_uses(self, uses: Mapping[UUID, datetime]) -> None:
+        """Store uses of keys by the keys' ids; of each key the latest counts."""
+
+    async def key_uses(self, ids: Sequence[UUID] | None = None) -> dict[UUID, datetime]:
+        """Return the last uses of these keys, or of all; keys that were never used are left out."""
+
+    async def note_reads(self, notes: Sequence[ReadNote]) -> None:
+        """Append lines about reads, in one commit; owners become keyed digests."""
+
+    async def reads(
+        self,
+        tenant: str,
+        owner: Owner | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> ReadLines:
+        """Return a tenant's lines about reads, oldest first: about one owner or about anybody, since a moment."""
+
+    async def drop_reads(self, tenant: str, before: datetime) -> int:
+        """Delete a tenant's lines about reads from before a moment; returns how many."""
+
+
 class Engine(Readable, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, ServiceRecords, Protocol):
     """A database that stores books, with its name in reports."""
 
@@ -395,6 +464,165 @@ class Models(Protocol):
 
     def named(self, task: str) -> str:
         """Return the provider and name of the model that is used for a task."""
+
+    async def close(self) -> None:
+        """Release its resources."""
+
+
+# ── What only some engines and embedders can do ──────────────────────────────────────────────────────────────────
+
+T = TypeVar("T")
+
+
+@runtime_checkable
+class NotifiesWorkers(Protocol):
+    """An engine that wakes the workers of all processes after a commit; a worker that misses it finds the job later."""
+
+    def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call ``wake`` in this event loop soon after a commit made a job due; returns a function that ends the calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfStatistics:
+    """Numbers about all passages of some large shelves (all passages of one owner with one audience), for scoring."""
+
+    passages: int
+    #: The number of their terms, with repetitions; and the same with what neighbours in a thread lend each other.
+    length: int
+    near_length: float
+    #: The roles in their messages, and how many different speakers have a name.
+    roles: frozenset[str] = frozenset()
+    names: int = 0
+    #: Name of the active set of vectors; empty if the book has none.
+    vectors: str = ""
+    #: An evenly spread sample of its vectors; all of them if there are few.
+    sample: Sequence[bytes] = ()
+    #: How many vectors each vector of the sample represents.
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateQuery:
+    """The shelves and the conditions of a search for candidates."""
+
+    owner: Owner
+    view: View
+    #: Numbers of shelves; those that the view may not see are skipped.
+    shelves: tuple[int, ...]
+    filter: Filter
+    #: Only passages with one of these statuses, where None means no status; None: all but withdrawn passages.
+    statuses: frozenset[str | None] | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Candidates together with their neighbours in their threads."""
+
+    rows: PassageRows
+    #: For each candidate: the row numbers of the passages around it in their order, and its own place among these.
+    windows: Sequence[tuple[Sequence[int], int]]
+
+
+class LargeShelfIndex(Protocol):
+    """An engine's index of large shelves: it finds candidates for a question, and recall scores them."""
+
+    #: A shelf with at least so many passages is large.
+    threshold: int
+
+    async def is_behind(self) -> bool:
+        """True if passages have changed since the last ``update``."""
+
+    async def update(self) -> int:
+        """Bring the index up to date with all large shelves; returns the number of shelves that had changes."""
+
+    async def measure(
+        self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
+    ) -> ShelfStatistics:
+        """Measure these shelves; ``near`` has the shares that a message lends to the next two messages in its thread."""
+
+    async def count_holders(
+        self, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
+    ) -> list[int]:
+        """Count the passages that contain each word; each word is given as the hashes of the search terms it may match."""
+
+    async def count_within(
+        self, owner: Owner, view: View, shelves: Sequence[int], stretches: Sequence[tuple[int, int]]
+    ) -> int:
+        """Count the passages in these time ranges, which do not overlap."""
+
+    async def find_by_terms(
+        self, query: CandidateQuery, words: Sequence[tuple[Sequence[int], int]]
+    ) -> list[UUID]:
+        """Find likely passages by words, each given with the number of passages that have it; unindexed ones are added."""
+
+    async def find_by_vector(
+        self, query: CandidateQuery, vectors: str, vector: NDArray[np.float32]
+    ) -> list[UUID]:
+        """Find passages near a vector; none if ``vectors`` is not the active set."""
+
+    async def find_newest(self, query: CandidateQuery) -> list[UUID]:
+        """Find the newest passages, newest first."""
+
+    async def surroundings(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Surroundings:
+        """Return candidates, each with up to ``reach`` messages before and after it in its thread."""
+
+
+@runtime_checkable
+class SearchesLargeShelves(Protocol):
+    """An engine that can search shelves that are too large for a process's memory."""
+
+    @property
+    def large_shelves(self) -> LargeShelfIndex:
+        """The engine's index of its large shelves."""
+
+
+@runtime_checkable
+class ReadsOneMoment(Protocol):
+    """An engine that can read the whole book as it was at one moment, while others write."""
+
+    async def at_one_moment(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """Call ``work`` with an engine that reads one snapshot and writes nothing; again from its beginning if the server was lost."""
+
+
+@runtime_checkable
+class CopiesItself(Protocol):
+    """Capability of an engine: write a copy of its whole book while the book is in use."""
+
+    async def backup(self, target: Path, progress: Progress | None, prove: Prove | None = None) -> None:
+        """Write a verified copy. The target must not exist; ``prove`` may refuse the copy before it gets that name."""
+
+    async def known_backups(self) -> tuple[str, ...]:
+        """Return the paths of the book's own copies."""
+
+    async def reapply(self, erasures: Erasures, at: datetime) -> int:
+        """Erase from a copy what its original has erased since; return how many records were erased."""
+
+
+class MakesVectors(Protocol):
+    """Computes the missing vectors of a book's passages."""
+
+    @property
+    def embedding(self) -> Embedding:
+        """The embedding of its vectors; only vectors of the same embedding can be compared."""
+
+    async def query(self, question: str) -> NDArray[np.float32]:
+        """Return the vector of a question."""
+
+    async def make(self, records: Sequence[Record], progress: Callable[[int], None] | None = None) -> int:
+        """Compute and store the vectors of these passages; return how many were stored."""
+
+    async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:
+        """Compute and store all missing vectors; return how many were stored."""
+
+    async def renew(self, progress: Callable[[int], None] | None = None) -> int:
+        """Fill a new set while recall reads the active one, then make the new set the active one."""
+
+    async def check(self) -> None:
+        """Raise the embedder's error if it is known to fail; no vector is computed to find out."""
+
+    def stop(self) -> None:
+        """Wait for the embedder no longer than a moment from now on, because the book closes."""
 
     async def close(self) -> None:
         """Release its resources."""

@@ -12,12 +12,11 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from memoranda import telemetry
-from memoranda.capabilities import NotifiesWorkers
 from memoranda.errors import Erased, MemorandaError, Moved, StorageError
 from memoranda.model.changes import GivenUp, Job, JobState, Postponed
 from memoranda.operations import Part, Role, W, no_offer, offer
-from memoranda.ports import Clock, Jobs
-from memoranda.quiet_tasks import quiet_task
+from memoranda.ports import Clock, Jobs, NotifiesWorkers
+from memoranda.tasks import quiet_task
 
 #: Does one job; of what it raises, the class is kept with the job, and the text of a ``MemorandaError``. One whose time has not come puts its job again,
 #: with a delay; one that others keep from being done raises ``Postponed``.
@@ -105,7 +104,7 @@ class Worker(Part[W]):
         kinds = tuple(kind for kind in self._handlers if kind not in left)
         return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant, only)
 
-    @no_offer("drain does the same")
+    @no_offer("jobs.run does the same")
     async def drain(self: Worker, limit: int | None = None) -> int:
         """Do due jobs until none is left or ``limit`` are done; returns how many."""
         done = 0

@@ -117,12 +117,12 @@ async def test_by_the_agents_own_name_its_lines_come_without_owners_and_record_i
     guard = Guard(book, SHOP)
     evidence = (await book.experience.list("shop"))[0].evidence[0]
     told = [
-        await guard.call("list", owner=AGENT),
-        await guard.call("get", owner=AGENT, id=line),
+        await guard.call("records.list", owner=AGENT),
+        await guard.call("records.get", owner=AGENT, id=line),
         await guard.call("why", owner=AGENT, id=line),
-        await guard.call("history", owner=AGENT, id=line),
+        await guard.call("records.history", owner=AGENT, id=line),
         await guard.call("about", owner=AGENT),
-        await guard.call("count", owner=AGENT),
+        await guard.call("records.count", owner=AGENT),
     ]
     assert told[1].line == f"{SECRET} pays late"
     for one in told:
@@ -130,8 +130,8 @@ async def test_by_the_agents_own_name_its_lines_come_without_owners_and_record_i
         assert "'vic'" not in str(getattr(one, "records", ""))
     assert told[0].records[0].evidence == told[2].record.evidence == told[3][0].record.evidence == ()
     with pytest.raises(NotAllowed, match="as_owner=True"):
-        await guard.call("ledger", owner=AGENT)
-    (entry,) = await book.ledger(AGENT, as_owner=True)
+        await guard.call("records.ledger", owner=AGENT)
+    (entry,) = await book.records.ledger(AGENT, as_owner=True)
     with pytest.raises(NotAllowed, match="only they undo it"):
         await guard.call("undo", owner=AGENT, position=entry.position)
     assert len(await book.experience.list("shop")) == 1

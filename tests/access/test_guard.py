@@ -54,12 +54,12 @@ async def test_an_administrator_who_is_limited_to_owners_reaches_no_other_one(bo
     with pytest.raises(NotFound):
         await limited.call("recall", owner="bob", query="tea")
     with pytest.raises(NotAllowed, match="whole book"):
-        await limited.call("owners")
+        await limited.call("admin.owners")
 
 
 async def test_another_tenant_is_not_there(book):
     with pytest.raises(NotFound):
-        await Guard(book, replace(local_admin("other"))).call("owners")
+        await Guard(book, replace(local_admin("other"))).call("admin.owners")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ async def test_no_editor_operates_the_book(book, verb):
         await Guard(book, ANN).call(verb.name)
 
 
-@pytest.mark.parametrize("name", ["usage", "export"])
+@pytest.mark.parametrize("name", ["admin.usage", "admin.export"])
 async def test_without_an_owner_a_verb_is_about_the_whole_book(book, name):
     with pytest.raises(NotAllowed, match="whole book"):
         await Guard(book, ANN).call(name)
@@ -123,8 +123,10 @@ async def test_erasing_everything_needs_the_person(book, given):
 async def test_an_export_needs_the_person_and_yields_lines(book):
     await book.remember("ann", "tea")
     with pytest.raises(NotAllowed, match="export: an export"):
-        Guard(book, ANN).stream("export", owner="ann")
-    assert [line async for line in Guard(book, replace(ANN, person="ann")).stream("export", owner="ann")]
+        Guard(book, ANN).stream("admin.export", owner="ann")
+    assert [
+        line async for line in Guard(book, replace(ANN, person="ann")).stream("admin.export", owner="ann")
+    ]
 
 
 @pytest.mark.parametrize("kind", [OwnerKind.GROUP, OwnerKind.AGENT, OwnerKind.TENANT])
@@ -189,18 +191,20 @@ async def test_the_audit_is_told_of_an_erasure_of_everything_once_it_is_done(boo
 
 async def test_the_person_or_an_administrator_restricts_what_is_done_with_their_data(book):
     with pytest.raises(NotAllowed, match="the person's or an administrator's credential"):
-        await Guard(book, ANN).call("restrict", owner="ann")
+        await Guard(book, ANN).call("admin.restrict", owner="ann")
     with pytest.raises(NotFound):
-        await Guard(book, replace(ANN, person="ann")).call("restrict", owner="bob")
+        await Guard(book, replace(ANN, person="ann")).call("admin.restrict", owner="bob")
     for who in (replace(ANN, person="ann"), local_admin("default")):
-        await Guard(book, who).call("restrict", owner="ann")
-    assert await Guard(book, ANN).call("restriction", owner="ann") is not None
+        await Guard(book, who).call("admin.restrict", owner="ann")
+    assert await Guard(book, ANN).call("admin.restriction", owner="ann") is not None
 
 
 async def test_who_restricted_and_lifted_it_is_noted_with_the_change_itself(book):
-    await Guard(book, replace(ANN, person="ann")).call("restrict", owner="ann")
-    await Guard(book, replace(ANN, role=Role.ADMIN, key=new_id()), "mcp").call("unrestrict", owner="ann")
-    await book.restrict("ann")
+    await Guard(book, replace(ANN, person="ann")).call("admin.restrict", owner="ann")
+    await Guard(book, replace(ANN, role=Role.ADMIN, key=new_id()), "mcp").call(
+        "admin.unrestrict", owner="ann"
+    )
+    await book.admin.restrict("ann")
     assert [(line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines] == [
         ("the person", "restrict", "rest"),
         ("app", "unrestrict", "mcp"),
@@ -209,11 +213,11 @@ async def test_who_restricted_and_lifted_it_is_noted_with_the_change_itself(book
 
 
 async def test_only_an_administrator_lifts_a_restriction(book):
-    await book.restrict("ann")
+    await book.admin.restrict("ann")
     for who in (ANN, replace(ANN, person="ann")):
         with pytest.raises(NotAllowed, match="role admin"):
-            await Guard(book, who).call("unrestrict", owner="ann")
+            await Guard(book, who).call("admin.unrestrict", owner="ann")
     with pytest.raises(NotFound):
-        await Guard(book, replace(ANN, role=Role.ADMIN)).call("unrestrict", owner="bob")
-    assert await book.restriction("ann") is not None
-    assert await Guard(book, replace(ANN, role=Role.ADMIN)).call("unrestrict", owner="ann")
+        await Guard(book, replace(ANN, role=Role.ADMIN)).call("admin.unrestrict", owner="bob")
+    assert await book.admin.restriction("ann") is not None
+    assert await Guard(book, replace(ANN, role=Role.ADMIN)).call("admin.unrestrict", owner="ann")

@@ -17,7 +17,7 @@ import memoranda
 from memoranda import Book, Conflict, InvalidInput, NotFound
 from memoranda.access.guard import Guard
 from memoranda.access.key_check import FRESH_SECONDS, KeyCheck, principal_of_key
-from memoranda.book.service_keys import digest_of
+from memoranda.book.nouns.keys import digest_of
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.values import new_id
@@ -233,7 +233,7 @@ async def test_no_secret_is_stored_or_exported_or_logged_or_printed(
         check = KeyCheck(book)
         for new in made:
             assert await check.principal_of(new.secret) is not None
-        lines = [line async for line in book.export()]
+        lines = [line async for line in book.admin.export()]
         shown = [repr(new) + str(new) + repr(new.key) + repr(check) for new in made]
         errors = [repr(await _error(book.keys.put("own", digest=new.secret))) for new in made]
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
@@ -291,7 +291,7 @@ async def test_an_erased_person_takes_their_key_along(book: Book, check: KeyChec
     left = await check.principal_of(shared.secret)
     assert left is not None
     assert left.owners == frozenset({"ben"})
-    assert "ann" not in json.dumps([json.loads(line) async for line in book.export()])
+    assert "ann" not in json.dumps([json.loads(line) async for line in book.admin.export()])
 
 
 async def test_a_key_that_alone_goes_with_a_person_is_noticed(
@@ -336,9 +336,9 @@ async def test_a_key_of_one_owner_gets_no_other_through_the_guard(book: Book, ch
     assert holder is not None
     guard = Guard(book, holder)
     await guard.call("remember", owner="ann", content="likes tea")
-    await guard.call("list", owner="ann", as_owner=True)
+    await guard.call("records.list", owner="ann", as_owner=True)
     with pytest.raises(NotFound):
-        await guard.call("list", owner="ben")
+        await guard.call("records.list", owner="ben")
     for verb in ("keys.list", "keys.create"):
         with pytest.raises(memoranda.NotAllowed):
             await guard.call(verb)

@@ -21,8 +21,8 @@ from memoranda.access.key_check import FRESH_SECONDS, USES_SECONDS, KeyCheck
 from memoranda.access.principal import Principal, local_admin
 from memoranda.access.read_audit import MOST_WAITING, ReadAudit
 from memoranda.errors import StorageError
-from memoranda.model.beside.service_records import SELF, ReadNote
 from memoranda.model.records import Owner
+from memoranda.model.service_records import SELF, ReadNote
 from memoranda.model.values import new_id
 from memoranda.operations import Role
 from memoranda.testing.clock import HandClock
@@ -40,13 +40,13 @@ async def test_the_guard_notes_who_asked_what_about_whom_and_by_which_surface(bo
     audit = ReadAudit(book)
     guard = Guard(book, WEB, "mcp", audit)
     await guard.call("recall", owner="ann", query="What does she drink?")
-    await guard.call("list", owner="ben")
+    await guard.call("records.list", owner="ben")
     await guard.call("remember", owner="ann", content="likes cake")
     with pytest.raises(NotFound):
-        await guard.call("list", owner="carl")
+        await guard.call("records.list", owner="carl")
     await audit.flush()
     assert await told(book, "ann") == [("web", "recall", "mcp")]
-    assert await told(book, "ben") == [("web", "list", "mcp")]
+    assert await told(book, "ben") == [("web", "records.list", "mcp")]
     assert len(await told(book)) == 2
 
 
@@ -91,13 +91,13 @@ async def test_a_whole_erasure_leaves_its_own_line_and_the_lines_before_it(book:
     audit = ReadAudit(book)
     guard = Guard(book, local_admin("default"), "rest", audit)
     await book.remember("ann", "likes tea")
-    await guard.call("list", owner="ann")
+    await guard.call("records.list", owner="ann")
     await guard.call("forget", owner="ann", everything=True, as_owner=True, dry_run=True)
     await audit.flush()
-    assert [verb for _, verb, _ in await told(book, "ann")] == ["list"]
+    assert [verb for _, verb, _ in await told(book, "ann")] == ["records.list"]
     await guard.call("forget", owner="ann", everything=True, as_owner=True)
     await audit.flush()
-    assert [verb for _, verb, _ in await told(book, "ann")] == ["list", "forget everything"]
+    assert [verb for _, verb, _ in await told(book, "ann")] == ["records.list", "forget everything"]
 
 
 async def test_lines_are_stored_by_themselves_and_when_the_service_ends(
@@ -117,8 +117,8 @@ async def test_lines_are_stored_by_themselves_and_when_the_service_ends(
         await stored.wait()
         assert len(await told(book)) == 1
         monkeypatch.setattr(read_audit, "BATCH_SECONDS", 3600.0)
-        audit.note(WEB, "list", ANN, "rest")
-    assert [verb for _, verb, _ in await told(book)] == ["recall", "list"]
+        audit.note(WEB, "records.list", ANN, "rest")
+    assert [verb for _, verb, _ in await told(book)] == ["recall", "records.list"]
 
 
 def test_a_batch_and_its_storing_take_less_than_a_second() -> None:
@@ -132,13 +132,13 @@ async def test_lines_wait_while_the_book_takes_no_writes(
     audit.note(WEB, "recall", ANN, "rest")
     with patch.object(book.engine, "note_reads", side_effect=StorageError("the disk is away")):
         await audit.flush()
-        audit.note(WEB, "list", ANN, "rest")
+        audit.note(WEB, "records.list", ANN, "rest")
         await audit.flush()
         assert "are stored later" in caplog.text
         await audit.close()
         assert "2 lines about reads were lost" in caplog.text
     await audit.flush()
-    assert [verb for _, verb, _ in await told(book)] == ["recall", "list"]
+    assert [verb for _, verb, _ in await told(book)] == ["recall", "records.list"]
 
 
 async def test_what_waits_is_bounded_and_what_is_given_up_is_counted(book: Book) -> None:
@@ -153,12 +153,12 @@ async def test_lines_are_deleted_after_their_days(book: Book, clock: HandClock) 
     audit.note(WEB, "recall", ANN, "rest")
     await audit.flush()
     clock.advance(days=29)
-    audit.note(WEB, "list", ANN, "rest")
+    audit.note(WEB, "records.list", ANN, "rest")
     await audit.flush()
     assert await audit.drop_old() == 0
     clock.advance(days=2)
     assert await audit.drop_old() == 1
-    assert await told(book) == [("web", "list", "rest")]
+    assert await told(book) == [("web", "records.list", "rest")]
     assert await ReadAudit(book, days=0).drop_old() == 0
 
 
@@ -196,7 +196,7 @@ _KILLED = """
 import asyncio, sys, memoranda
 from memoranda.access.principal import local_admin
 from memoranda.access.read_audit import ReadAudit
-from memoranda.model.beside.service_records import ReadNote
+from memoranda.model.service_records import ReadNote
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 

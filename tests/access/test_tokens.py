@@ -22,11 +22,10 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from memoranda.access import issuer_keys
-from memoranda.access.issuer_keys import LEAST_SECONDS, IssuerKeys
+from memoranda.access import tokens
 from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
-from memoranda.access.token_check import REMEMBERED_SECONDS, TokenCheck
+from memoranda.access.tokens import LEAST_SECONDS, REMEMBERED_SECONDS, IssuerKeys, TokenCheck
 from memoranda.errors import Busy
 from memoranda.operations import Role
 
@@ -273,11 +272,11 @@ async def test_an_unknown_key_reads_the_issuers_keys_again_but_not_more_often_th
 ) -> None:
     reads: list[threading.Thread] = []
 
-    def read(source: str, read_keys: Any = issuer_keys.read_keys) -> Any:
+    def read(source: str, read_keys: Any = tokens.read_keys) -> Any:
         reads.append(threading.current_thread())
         return read_keys(source)
 
-    monkeypatch.setattr(issuer_keys, "read_keys", read)
+    monkeypatch.setattr(tokens, "read_keys", read)
     assert await check.principal_of(token()) is not None
     write(jwks, "second")
     rotated = token("second")
@@ -295,7 +294,7 @@ async def test_an_unknown_key_reads_the_issuers_keys_again_but_not_more_often_th
 async def test_a_key_that_the_issuer_withdrew_ends(jwks: Path, check: TokenCheck, seconds: Seconds) -> None:
     assert await check.principal_of(token()) is not None
     write(jwks, "second")
-    seconds.now += issuer_keys.FRESH_SECONDS
+    seconds.now += tokens.FRESH_SECONDS
     assert await check.principal_of(token(jti="new")) is None
 
 
@@ -304,7 +303,7 @@ async def test_keys_stay_in_force_for_a_day_if_the_issuer_does_not_answer(
 ) -> None:
     assert await check.principal_of(token()) is not None
     jwks.unlink()
-    seconds.now += issuer_keys.FRESH_SECONDS
+    seconds.now += tokens.FRESH_SECONDS
     assert await check.principal_of(token(jti="2")) is not None
     assert "cannot be read" in caplog.text
     seconds.now += 86_401

@@ -18,7 +18,7 @@ async def test_what_is_known_comes_with_sources_readers_and_counts(book: memoran
     old = await book.remember("ana", "Lives in Lisbon", key="home", agent="coach")
     await book.remember("ana", "Lives in Porto", key="home", agent="coach")
     # What the person sets is a memory that all agents read, in the words that an agent had for it.
-    home = await book.profile.patch("ana", {"home": "Porto"}, as_owner=True)
+    home = await book.profiles.patch("ana", {"home": "Porto"}, as_owner=True)
     await book.experience.add("coach", "heuristics", "Ask about bees first.", evidence={"ana": [said.id]})
 
     owners = await book.about("ana", as_owner=True)

@@ -30,13 +30,15 @@ async def told(book: memoranda.Book) -> memoranda.Book:
     await book.experience.add("guide", "heuristics", "serve rum", evidence={"ben": [rum]})
     await book.keys.create("shop", role="editor", owners=("ann", "ben"))
     await book.keys.create("ben-phone", role="editor", owners=("ann", "ben"), person="ben")
-    await book.restrict("ben")
+    await book.admin.restrict("ben")
     for owner in ("ann", "ben"):
         await book.engine.note_spent(started_call(memoranda.Owner(id=owner)))
     async with ReadAudit(book) as audit:
         for name in ("shop", "ben-phone", "ben"):
-            await Guard(book, Principal(name, "default", Role.ADMIN), "rest", audit).call("list", owner="ann")
-        await Guard(book, local_admin("default"), "rest", audit).call("list", owner="ben")
+            await Guard(book, Principal(name, "default", Role.ADMIN), "rest", audit).call(
+                "records.list", owner="ann"
+            )
+        await Guard(book, local_admin("default"), "rest", audit).call("records.list", owner="ben")
     return book
 
 
@@ -51,9 +53,9 @@ def kinds(lines: list[dict[str, Any]]) -> Counter[str]:
 
 
 async def test_it_adds_what_others_hold_and_who_read_to_the_export_of_an_owner(told: memoranda.Book) -> None:
-    await told.restrict("ann")
-    own = await lines_of(told.export("ann"))
-    whole = await lines_of(told.export("ann", everything=True))
+    await told.admin.restrict("ann")
+    own = await lines_of(told.admin.export("ann"))
+    whole = await lines_of(told.admin.export("ann", everything=True))
     assert [line for line in whole if line["line"] != "about"] == own
     assert kinds(whole) == {"held": 4, "restriction": 1, "restricting": 1, "read": 3, "usage": 1}
     held = [
@@ -65,19 +67,19 @@ async def test_it_adds_what_others_hold_and_who_read_to_the_export_of_an_owner(t
 
 
 async def test_it_names_nobody_else_and_tells_nothing_of_theirs(told: memoranda.Book) -> None:
-    text = "\n".join([line async for line in told.export("ann", everything=True)])
+    text = "\n".join([line async for line in told.admin.export("ann", everything=True)])
     assert "serve tea" in text and "shop" in text
     for word in ("ben", "Ben", "rum", "short"):
         assert word not in text
 
 
 async def test_an_import_skips_the_lines_and_takes_the_owner_as_without_them(told: memoranda.Book) -> None:
-    lines = [line async for line in told.export("ann", everything=True)]
+    lines = [line async for line in told.admin.export("ann", everything=True)]
     async with memoranda.open("memory://") as other:
-        report = await other.import_(lines)
+        report = await other.admin.import_(lines)
         assert not report.errors and report.adopted == 1
         assert report.ignored == {"about": sum('"line": "about"' in line for line in lines)}
-        assert await lines_of(other.export("ann")) == await lines_of(told.export("ann"))
+        assert await lines_of(other.admin.export("ann")) == await lines_of(told.admin.export("ann"))
 
 
 async def test_after_an_erasure_of_everything_it_tells_of_that_and_of_the_restriction(
@@ -87,15 +89,15 @@ async def test_after_an_erasure_of_everything_it_tells_of_that_and_of_the_restri
     await book.experience.add("guide", "heuristics", "serve", evidence={"ann": [tea]})
     await book.experience.add("guide", "heuristics", "be brief", evidence={"ben": [rum]})
     await book.keys.create("ann-phone", role="editor", owners=("ann",), person="ann")
-    await book.restrict("ann")
-    bens = [line async for line in book.export("ben", everything=True)]
+    await book.admin.restrict("ann")
+    bens = [line async for line in book.admin.export("ben", everything=True)]
     receipt = await book.forget("ann", everything=True, as_owner=True)
-    left = await lines_of(book.export("ann", everything=True))
+    left = await lines_of(book.admin.export("ann", everything=True))
     assert [(line["line"], line.get("what")) for line in left] == [
         ("head", None), ("about", "restriction"), ("about", "restricting"), ("about", "erasure"), ("last", None),
     ]  # fmt: skip
     assert left[3] == {"line": "about", "what": "erasure", "at": receipt.at.isoformat(), "everything": True}
-    assert [line async for line in book.export("ben", everything=True)] == bens
+    assert [line async for line in book.admin.export("ben", everything=True)] == bens
 
 
 async def test_an_erasure_of_one_record_is_told_with_its_time_and_without_its_content(
@@ -104,7 +106,7 @@ async def test_an_erasure_of_one_record_is_told_with_its_time_and_without_its_co
     tea = (await book.remember("ann", "likes tea")).id
     await book.remember("ann", "likes cake")
     receipt = await book.forget("ann", [tea], as_owner=True)
-    lines = await lines_of(book.export("ann", everything=True))
+    lines = await lines_of(book.admin.export("ann", everything=True))
     assert [line for line in lines if line.get("what") == "erasure"] == [
         {"line": "about", "what": "erasure", "at": receipt.at.isoformat(), "erased": {"memory": 1}}
     ]
@@ -113,24 +115,24 @@ async def test_an_erasure_of_one_record_is_told_with_its_time_and_without_its_co
 async def test_a_masked_one_shows_masks_also_in_records_of_others(book: memoranda.Book) -> None:
     tea = (await book.remember("ann", "likes tea")).id
     await book.experience.add("guide", "heuristics", "password: hunter2xyz", evidence={"ann": [tea]})
-    text = "\n".join([line async for line in book.export("ann", everything=True)])
-    masked = "\n".join([line async for line in book.export("ann", everything=True, masked=True)])
+    text = "\n".join([line async for line in book.admin.export("ann", everything=True)])
+    masked = "\n".join([line async for line in book.admin.export("ann", everything=True, masked=True)])
     assert "hunter2xyz" in text and "hunter2xyz" not in masked and '"what": "held"' in masked
 
 
 async def test_everything_is_about_one_owner_and_a_flag(book: memoranda.Book) -> None:
     with pytest.raises(InvalidInput, match="everything: name the owner"):
-        book.export(everything=True)
+        book.admin.export(everything=True)
     with pytest.raises(InvalidInput, match="everything"):
-        book.export("ann", everything="yes")  # type: ignore[arg-type] # on purpose
+        book.admin.export("ann", everything="yes")  # type: ignore[arg-type] # on purpose
 
 
 async def test_it_needs_the_credential_of_the_person_or_of_an_administrator(told: memoranda.Book) -> None:
     for owners in (None, frozenset({"ann"})):
         editor = Principal("app", "default", Role.EDITOR, owners=owners)
         with pytest.raises(NotAllowed, match="needs the person's or an administrator's credential"):
-            Guard(told, editor).stream("export", owner="ann", everything=True)
+            Guard(told, editor).stream("admin.export", owner="ann", everything=True)
     person = Principal("ann", "default", Role.VIEWER, owners=frozenset({"ann"}), person="ann")
     for principal in (person, local_admin("default")):
-        found = await lines_of(Guard(told, principal).stream("export", owner="ann", everything=True))
+        found = await lines_of(Guard(told, principal).stream("admin.export", owner="ann", everything=True))
         assert kinds(found)["held"] == 4

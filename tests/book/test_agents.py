@@ -9,7 +9,7 @@ import pytest
 
 import memoranda
 from memoranda import Conflict, InvalidInput
-from memoranda.book.verbs import documents
+from memoranda.book.nouns import profiles as documents
 from memoranda.model.memories import Memory
 
 
@@ -73,12 +73,12 @@ async def test_limits_of_an_agent_apply_to_what_it_writes_and_to_nobody_else(boo
             await book.remember("ana", content, kind=kind, agent="bot")
     three = [{"content": f"Likes {what}", "kind": "preference"} for what in ("tea", "rye", "figs")]
     with pytest.raises(memoranda.LimitReached, match=r"writes_per_run allows 2 statements"):
-        await book.remember_all("ana", three, agent="bot")
+        await book.memories.remember_all("ana", three, agent="bot")
     thread = await book.thread("ana", agent="bot")
     with pytest.raises(memoranda.LimitReached):
         await thread.append("user", "x" * 31)
     # Others keep to the tenant's limits.
-    await book.remember_all("ana", [{**one, "kind": "fact"} for one in three], agent="other")
+    await book.memories.remember_all("ana", [{**one, "kind": "fact"} for one in three], agent="other")
     with pytest.raises(memoranda.LimitReached):
         await book.remember("ana", "Number 8843", kind="ticket", agent="other")
     await book.agents.put("bot", settings={})
@@ -93,8 +93,8 @@ async def test_what_is_formed_for_an_agent_keeps_to_its_limits(book: memoranda.B
         "user", "I like tea. I live in Lisbon. My dog is called Pixel. I am allergic to peanuts."
     )
     await thread.form()
-    await book.drain()
-    page = await book.list("ana", types="memory", agent="bot")
+    await book.jobs.run()
+    page = await book.records.list("ana", types="memory", agent="bot")
     formed = [record for record in page if isinstance(record, Memory)]
     assert len(formed) >= 3 and {memory.kind for memory in formed} == {"preference"}
     assert (await thread.get()).formed_through == 1

@@ -11,7 +11,7 @@ from memoranda.testing.clock import HandClock
 
 
 async def standing(book: memoranda.Book, **who: object) -> set[str]:
-    page = await book.list("bea", types="memory", only={"statuses": ["active"]}, **who)  # type: ignore[arg-type]
+    page = await book.records.list("bea", types="memory", only={"statuses": ["active"]}, **who)  # type: ignore[arg-type]
     return {record.content for record in page.records if isinstance(record, Memory)}
 
 
@@ -35,7 +35,7 @@ async def test_one_group_does_not_replace_what_another_keeps_under_the_same_key(
     assert await standing(book, agent="clerk", groups=["red"]) == {"Red meets on Sunday"}
     undone = await book.undo("bea", red.position + 1, agent="pm", groups=["red"])
     assert len(undone.items) == 2
-    assert (await book.verify()).faults == ()
+    assert (await book.admin.verify()).faults == ()
 
 
 # ── what an agent concludes ──────────────────────────────────────────────────────────────────────────────────────
@@ -76,23 +76,23 @@ async def test_another_agent_does_not_hide_what_an_agent_shared(book: memoranda.
     nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", audience="global")
     for readers, groups in (("self", []), ("group", ["clowns"])):
         with pytest.raises(NotAllowed, match="not this agent's own"):
-            await book.share("bea", nuts.id, readers, agent="clown", groups=groups)
+            await book.memories.share("bea", nuts.id, readers, agent="clown", groups=groups)
     assert await standing(book, agent="nurse") == {"Allergic to nuts"}
 
 
 async def test_the_author_and_the_person_narrow_a_statement(book: memoranda.Book) -> None:
     nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", audience="global")
-    await book.share("bea", nuts.id, "self", agent="doctor")
+    await book.memories.share("bea", nuts.id, "self", agent="doctor")
     assert await standing(book, agent="nurse") == set()
-    await book.share("bea", nuts.id, "global", agent="doctor")
-    await book.share("bea", nuts.id, memoranda.Audience.of_agent("doctor"), as_owner=True)
+    await book.memories.share("bea", nuts.id, "global", agent="doctor")
+    await book.memories.share("bea", nuts.id, memoranda.Audience.of_agent("doctor"), as_owner=True)
     assert await standing(book, agent="nurse") == set()
 
 
 async def test_an_agent_shares_what_it_sees_with_more_readers(book: memoranda.Book) -> None:
     group = memoranda.Audience.of_groups(["ward"])
     nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", groups=["ward"], audience=group)
-    await book.share("bea", nuts.id, "global", agent="nurse", groups=["ward"])
+    await book.memories.share("bea", nuts.id, "global", agent="nurse", groups=["ward"])
     assert await standing(book, agent="cook") == {"Allergic to nuts"}
 
 
@@ -135,22 +135,22 @@ async def test_undo_does_not_tell_an_unseen_operation_from_none(book: memoranda.
 
 async def test_an_agent_asks_for_its_own_operations_only(book: memoranda.Book) -> None:
     made = await book.remember("bea", "Is ill", agent="a1", operation="one", audience="global")
-    again = await book.operation("bea", "one", agent="a1")
+    again = await book.records.operation("bea", "one", agent="a1")
     assert again is not None and again.ids() == made.ids()
-    assert await book.operation("bea", "one", agent="a2") is None
-    assert await book.operation("bea", "one", as_owner=True) is not None
+    assert await book.records.operation("bea", "one", agent="a2") is None
+    assert await book.records.operation("bea", "one", as_owner=True) is not None
 
 
 async def test_an_operation_id_of_another_is_unknown_and_free(book: memoranda.Book) -> None:
     private = await book.remember("bea", "Is ill", agent="a1", operation="one")
-    assert await book.operation("bea", "one") is None
+    assert await book.records.operation("bea", "one") is None
     own = await book.remember("bea", "Is well", agent="a2", operation="one")
     assert not own.repeated
     again = await book.remember("bea", "Is well", agent="a2", operation="one")
     assert (again.repeated, again.ids()) == (True, own.ids())
     with pytest.raises(OperationReused):
         await book.remember("bea", "Is better", agent="a2", operation="one")
-    first, second = [await book.operation("bea", "one", agent=agent) for agent in ("a1", "a2")]
+    first, second = [await book.records.operation("bea", "one", agent=agent) for agent in ("a1", "a2")]
     assert first is not None and second is not None
     assert (first.ids(), second.ids()) == (private.ids(), own.ids())
 
@@ -179,7 +179,7 @@ async def test_a_receipt_of_forgetting_counts_to_an_agent_only_what_it_may_see(
     assert counted[0][0] == counted[1][0]
     assert [one[1] for one in counted] == [(), ()]
     with pytest.raises(NotFound):
-        await book.get("bea", drunk.id, as_owner=True)
+        await book.records.get("bea", drunk.id, as_owner=True)
     assert await standing(book, agent="a2") == {"Eats at noon"}
 
 
@@ -189,15 +189,15 @@ async def test_no_answer_names_a_source_that_was_made_private_since(book: memora
     # With another source it stays public; what rests on the statement alone would be narrowed with it.
     grounds = [wine.id, late.id]
     tired = await book.remember("bea", "Is often tired", agent="a1", sources=grounds, audience="global")
-    await book.share("bea", wine.id, "self", agent="a1")
+    await book.memories.share("bea", wine.id, "self", agent="a1")
     for agent, sources in (("a1", (wine.id, late.id)), ("a2", (late.id,))):
-        record = await book.get("bea", tired.id, agent=agent)
+        record = await book.records.get("bea", tired.id, agent=agent)
         (listed,) = [
-            one for one in await book.list("bea", types="memory", agent=agent) if one.id == record.id
+            one for one in await book.records.list("bea", types="memory", agent=agent) if one.id == record.id
         ]
         (hit,) = [one for one in await book.recall("bea", "tired", agent=agent) if one.record.id == record.id]
         why = await book.why("bea", tired.id, agent=agent)
-        steps = await book.history("bea", tired.id, agent=agent)
+        steps = await book.records.history("bea", tired.id, agent=agent)
         answers = [record, listed, hit.record, why.record, *(step.record for step in steps)]
         assert {one.sources for one in answers if isinstance(one, Memory)} == {sources}
         assert tuple(source.id for source in why.sources) == sources

@@ -41,12 +41,12 @@ def found(folder: Path, text: str) -> set[str]:
 
 async def test_a_backup_is_proven_and_opens_as_a_book(book: memoranda.Book, tmp_path: Path) -> None:
     told = await book.remember("ana", "Plays the cello", agent="coach")
-    findings = await book.backup(tmp_path / "copy.db")
+    findings = await book.admin.backup(tmp_path / "copy.db")
     assert (findings.records, findings.faults) == (1, ())
     async with memoranda.open(tmp_path / "copy.db") as copy:
-        assert (await copy.get("ana", told.id, agent="coach")).id == told.id
+        assert (await copy.records.get("ana", told.id, agent="coach")).id == told.id
     with pytest.raises(InvalidInput, match="target"):
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
     assert (tmp_path / "copy.db.erasures").read_text().count("\n") == 1
 
 
@@ -58,7 +58,7 @@ async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
     def progress(done: int, total: int) -> None:
         making.cancel()
 
-    making = asyncio.ensure_future(book.backup(tmp_path / "copy.db", progress))
+    making = asyncio.ensure_future(book.admin.backup(tmp_path / "copy.db", progress))
     await asyncio.wait([making])
     receipt = await book.forget("ana", told.id, agent="coach")
     assert [Path(path).name for path in receipt.still_in] == ["copy.db"]
@@ -69,19 +69,19 @@ async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Pa
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         kept = await book.remember("ana", "Plays the cello", agent="coach")
-        await book.backup(tmp_path / "one.db")
-        await book.backup(tmp_path / "two.db")
+        await book.admin.backup(tmp_path / "one.db")
+        await book.admin.backup(tmp_path / "two.db")
         named = await book.forget("ana", told.id, agent="coach")
         assert {Path(path).name for path in named.still_in} == {"one.db", "two.db"}
     assert found(tmp_path, "canary") == {"one.db", "two.db"}
     async with memoranda.open(tmp_path / "book.db") as book:
         again = await book.remember("ana", "Has a blue canary, still", agent="coach")
-        await book.backup(tmp_path / "three.db")
+        await book.admin.backup(tmp_path / "three.db")
         receipt = await book.forget("ana", again.id, agent="coach", backups=True)
         assert receipt.still_in == ()
     assert "three.db" not in found(tmp_path, "canary")
     async with memoranda.open(tmp_path / "three.db") as copy:
-        assert (await copy.get("ana", kept.id, agent="coach")).id == kept.id
+        assert (await copy.records.get("ana", kept.id, agent="coach")).id == kept.id
 
 
 async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too(tmp_path: Path) -> None:
@@ -89,19 +89,19 @@ async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too
         thread = await book.thread("ana", agent="coach", audience="global")
         said = await thread.append("user", "I have a blue canary")
         await book.remember("ana", "Has a blue canary", agent="tutor", sources=[said.id])
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         receipt = await book.forget("ana", said.id, agent="coach", backups=True)
         assert receipt.still_in == ()
         # The receipt tells the coach nothing of what the tutor concluded.
         assert "memory" not in receipt.removed
-        assert await book.count("ana", as_owner=True, types="memory") == 0
+        assert await book.records.count("ana", as_owner=True, types="memory") == 0
     assert found(tmp_path, "canary") == set()
 
 
 async def test_forgetting_in_parallel_reaches_every_backup(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = [await book.remember("ana", f"Has canary {number}", agent="coach") for number in range(6)]
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         receipts = await asyncio.gather(
             *(book.forget("ana", memory.id, agent="coach", backups=True) for memory in told)
         )
@@ -115,15 +115,15 @@ async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> 
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         kept = await book.remember("ana", "Plays the cello", agent="coach")
         await book.remember("ben", "Has a red canary", agent="coach")
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         await book.forget("ana", told.id, agent="coach")
         await book.forget("ben", everything=True, as_owner=True)
     done = await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     assert done == Restored(2, "")
     assert "restored.db" not in found(tmp_path, "canary")
     async with memoranda.open(tmp_path / "restored.db") as restored:
-        assert (await restored.get("ana", kept.id, agent="coach")).id == kept.id
-        assert [owner.id for owner in await restored.owners()] == ["ana"]
+        assert (await restored.records.get("ana", kept.id, agent="coach")).id == kept.id
+        assert [owner.id for owner in await restored.admin.owners()] == ["ana"]
     with pytest.raises(InvalidInput, match="target"):
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
 
@@ -133,7 +133,7 @@ async def test_a_restore_that_is_interrupted_leaves_no_book_and_can_be_made_agai
 ) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         ids = [(await book.remember(who, "Has a blue canary", agent="coach")).id for who in ("ana", "ben")]
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         for who, id in zip(("ana", "ben"), ids, strict=True):
             await book.forget(who, id, agent="coach")
     erased: list[str] = []
@@ -156,7 +156,7 @@ async def test_a_restore_that_is_interrupted_leaves_no_book_and_can_be_made_agai
 async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         with (tmp_path / "copy.db.erasures").open("ab") as notes:
             notes.write(b'{"records": ["01')
         await book.forget("ana", told.id, agent="coach")
@@ -167,7 +167,7 @@ async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_pat
 async def test_a_note_that_cannot_be_written_waits_with_the_erasure_done(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         (tmp_path / "copy.db.erasures").unlink()
         (tmp_path / "copy.db.erasures").mkdir()
         receipt = await book.forget("ana", told.id, agent="coach")
@@ -188,7 +188,7 @@ async def test_a_book_in_use_is_no_backup_to_restore(tmp_path: Path) -> None:
 async def test_a_note_that_a_crash_left_undone_is_done_by_the_worker(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         # As far as the commit, and no further.
         await book.engine.erase(Target(Owner(id="ana"), WHOLE, Actor("owner"), (told.id,)), utc_now())
         assert read_notes(tmp_path / "copy.db").erasures.records == ()
@@ -202,7 +202,7 @@ async def test_forgetting_and_restoring_open_nothing_to_others(tmp_path: Path) -
         async with memoranda.open(tmp_path / "book.db") as book:
             secret = await book.remember("ana", "the secret", agent="helper")
             await book.remember("ana", "the rest", agent="helper")
-            await book.backup(tmp_path / "copy.db")
+            await book.admin.backup(tmp_path / "copy.db")
             await book.forget("ana", secret.id, as_owner=True, backups=True)
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     finally:
@@ -217,7 +217,7 @@ async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     async with memoranda.open("book.db") as book:
         told = await book.remember("ana", "the secret", agent="helper")
-        await book.backup(Path("copy.db"))
+        await book.admin.backup(Path("copy.db"))
         monkeypatch.chdir(tmp_path / "elsewhere")
         receipt = await book.forget("ana", told.id, as_owner=True, backups=True)
     assert (receipt.state, receipt.still_in) == ("complete", ())
@@ -229,9 +229,9 @@ async def test_a_backup_has_no_name_that_sqlite_removes(tmp_path: Path, suffix: 
     async with memoranda.open(tmp_path / "book.db") as book:
         await book.remember("ana", "likes tea", agent="helper")
         with pytest.raises(InvalidInput, match=r"another one|is there already"):
-            await book.backup(tmp_path / f"book.db{suffix}")
+            await book.admin.backup(tmp_path / f"book.db{suffix}")
         with pytest.raises(InvalidInput, match="another one"):
-            await book.backup(tmp_path / f"other.db{suffix}")
+            await book.admin.backup(tmp_path / f"other.db{suffix}")
 
 
 async def test_a_copy_that_could_not_be_proven_is_not_kept(
@@ -245,7 +245,7 @@ async def test_a_copy_that_could_not_be_proven_is_not_kept(
         await book.remember("ana", "likes tea", agent="helper")
         (tmp_path / "copy.db2").write_text("another file")
         with pytest.raises(StorageError):
-            await book.backup(tmp_path / "copy.db")
+            await book.admin.backup(tmp_path / "copy.db")
     assert sorted(path.name for path in tmp_path.glob("copy*")) == ["copy.db2"]
 
 
@@ -265,16 +265,16 @@ async def test_what_cannot_be_read_is_told_as_damage(tmp_path: Path, damage: str
         connection.commit()
     async with memoranda.open(tmp_path / "book.db") as book:
         with pytest.raises(Corrupt, match="restore a backup"):
-            await book.history("ana", told.id, agent="helper")
+            await book.records.history("ana", told.id, agent="helper")
         assert (await book.forget("ana", everything=True, as_owner=True)).state == "complete"
-        assert (await book.verify(whole=True)).faults == ()
+        assert (await book.admin.verify(whole=True)).faults == ()
 
 
 async def test_what_fails_after_forgetting_is_left_to_do_and_not_raised(
     book: memoranda.Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = await book.remember("ana", "Has a blue canary", agent="coach")
-    await book.backup(tmp_path / "copy.db")
+    await book.admin.backup(tmp_path / "copy.db")
 
     async def busy(*_: object) -> None:
         raise Busy("the book is held by another process")
@@ -313,7 +313,7 @@ async def test_a_worker_clears_what_a_killed_rewriting_left_and_not_what_a_livin
     path = tmp_path / "book.db"
     async with memoranda.open(path, embed=None) as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         left = tmp_path / "copy.db.rewriting"
         killed = await asyncio.to_thread(
             subprocess.run, [sys.executable, "-c", _KILLED, str(path), str(told.id)], check=False, timeout=60
@@ -341,7 +341,7 @@ async def test_the_notes_beside_a_backup_are_not_written_through_a_link(
 ) -> None:
     told = await book.remember("ana", "Has a blue canary", agent="coach")
     for name in ("one.db", "two.db"):
-        await book.backup(tmp_path / name)
+        await book.admin.backup(tmp_path / name)
     other = tmp_path / "diary.txt"
     other.write_text("dear diary")
     notes = tmp_path / "one.db.erasures"
@@ -370,7 +370,7 @@ async def test_a_backup_that_ends_before_its_proof_leaves_no_file(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(Backups, "prove", prove)
-    making = asyncio.ensure_future(book.backup(tmp_path / "copy.db"))
+    making = asyncio.ensure_future(book.admin.backup(tmp_path / "copy.db"))
     await reached.wait()
     making.cancel()
     with pytest.raises((Busy, asyncio.CancelledError)):
@@ -394,7 +394,7 @@ async def test_a_backup_is_whole_although_its_last_note_fails(
 
     with monkeypatch.context() as patch:
         patch.setattr(engine, "write", busy)
-        assert (await book.backup(tmp_path / "copy.db")).faults == ()
+        assert (await book.admin.backup(tmp_path / "copy.db")).faults == ()
     receipt = await book.forget("ana", told.id, agent="coach", backups=True)
     assert receipt.still_in == ()
     assert found(tmp_path, "canary") == set()

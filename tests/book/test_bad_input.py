@@ -31,7 +31,7 @@ NAIVE = NOW.replace(tzinfo=None)
 
 
 async def nothing_is_stored(book: memoranda.Book) -> bool:
-    facts = await book.facts()
+    facts = await book.admin.facts()
     return not facts.records and not facts.owners
 
 
@@ -62,7 +62,7 @@ async def test_a_malformed_statement_is_refused_by_the_name_of_its_field(
     book: memoranda.Book, fields: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        await book.remember_all("ana", [fields], agent="coach")
+        await book.memories.remember_all("ana", [fields], agent="coach")
     assert field in (refused.value.field or "")
     assert field in str(refused.value)
     assert await nothing_is_stored(book)
@@ -140,10 +140,10 @@ async def test_names_are_just_characters(book: memoranda.Book) -> None:
     for name in ["a", "ab", *HOSTILE]:
         await book.remember(name, f"belongs to {name!r}", agent=name, key=name, tags=[name])
     for name in ["a", "ab", *HOSTILE]:
-        page = await book.list(name, agent=name)
+        page = await book.records.list(name, agent=name)
         assert [record.content for record in page.records] == [f"belongs to {name!r}"]  # type: ignore[attr-defined]
         assert [hit.record.owner.id for hit in await book.recall(name, "belongs", agent=name)] == [name]
-    assert len(await book.owners()) == len(HOSTILE) + 2
+    assert len(await book.admin.owners()) == len(HOSTILE) + 2
 
 
 @pytest.mark.parametrize("owner", ["", "  ", "x" * 256, "nul\x00", "tab\t", "\ud800"])
@@ -151,7 +151,7 @@ async def test_an_owner_that_is_no_name_is_refused(book: memoranda.Book, owner: 
     for call in (
         book.remember(owner, "x", agent="coach"),
         book.recall(owner, "x"),
-        book.list(owner),
+        book.records.list(owner),
         book.forget(owner, everything=True, as_owner=True),
     ):
         with pytest.raises(InvalidInput, match="owner"):
@@ -166,7 +166,7 @@ async def test_another_tenants_owner_is_refused(book: memoranda.Book) -> None:
 async def test_a_view_that_is_none_is_refused(book: memoranda.Book) -> None:
     for who in ({"as_owner": "admin"}, {"as_owner": True, "agent": "a"}, {"groups": ["g"]}, {"agent": ""}):
         with pytest.raises(InvalidInput):
-            await book.list("ana", **who)
+            await book.records.list("ana", **who)
 
 
 async def test_an_id_of_another_owner_is_as_unknown_as_any(book: memoranda.Book) -> None:
@@ -174,10 +174,10 @@ async def test_an_id_of_another_owner_is_as_unknown_as_any(book: memoranda.Book)
     messages = []
     for id in (theirs, new_id()):
         for call in (
-            book.get("ana", id, as_owner=True),
+            book.records.get("ana", id, as_owner=True),
             book.why("ana", id, as_owner=True),
-            book.history("ana", id, as_owner=True),
-            book.retract("ana", id, as_owner=True),
+            book.records.history("ana", id, as_owner=True),
+            book.memories.retract("ana", id, as_owner=True),
             book.remember("ana", "x", agent="coach", sources=[id]),
         ):
             with pytest.raises(NotFound) as refused:
@@ -186,7 +186,7 @@ async def test_an_id_of_another_owner_is_as_unknown_as_any(book: memoranda.Book)
     assert messages[: len(messages) // 2] == messages[len(messages) // 2 :]
     receipt = await book.remember("ana", "Likes go", agent="coach", supersedes=[theirs])
     assert [(ignored.code, ignored.id) for ignored in receipt.ignored] == [("unknown", theirs)]
-    assert (await book.get("ben", theirs, agent="coach")).status == "active"  # type: ignore[attr-defined]
+    assert (await book.records.get("ben", theirs, agent="coach")).status == "active"  # type: ignore[attr-defined]
 
 
 async def test_ids_are_made_here_alone(book: memoranda.Book) -> None:
@@ -208,8 +208,8 @@ async def test_a_reason_that_cannot_be_kept_is_refused(book: memoranda.Book) -> 
     told = await book.remember("ana", "Likes tea", agent="coach")
     for reason in ("nul \x00", "half \ud83d", "x" * 1001):
         with pytest.raises(InvalidInput, match="reason"):
-            await book.retract("ana", told.id, reason=reason, agent="coach")
-    assert (await book.get("ana", told.id, agent="coach")).version == 1
+            await book.memories.retract("ana", told.id, reason=reason, agent="coach")
+    assert (await book.records.get("ana", told.id, agent="coach")).version == 1
 
 
 async def test_keys_of_documents_are_checked_like_their_values(book: memoranda.Book) -> None:
@@ -218,7 +218,7 @@ async def test_keys_of_documents_are_checked_like_their_values(book: memoranda.B
         with pytest.raises(InvalidInput):
             await thread.set(state={key: 1})
         with pytest.raises(InvalidInput):
-            await book.profile.patch("ana", {key: 1}, agent="coach")
+            await book.profiles.patch("ana", {key: 1}, agent="coach")
 
 
 async def test_moments_beyond_the_calendar_are_refused(book: memoranda.Book) -> None:
@@ -239,20 +239,20 @@ async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: me
         book.remember("ana", "planted", agent="coach", audience=theirs),
         book.thread("ana", agent="coach", audience=theirs),
         book.episodes.record("ana", goal="x", outcome="failed", agent="coach", audience=theirs),
-        book.share("ana", own.id, theirs, agent="coach"),
+        book.memories.share("ana", own.id, theirs, agent="coach"),
     ):
         with pytest.raises(InvalidInput, match="audience"):
             await call
-    assert await book.count("ana", agent="tutor") == 0
-    await book.share("ana", own.id, theirs, as_owner=True)
-    assert await book.count("ana", agent="tutor") == 1
+    assert await book.records.count("ana", agent="tutor") == 0
+    await book.memories.share("ana", own.id, theirs, as_owner=True)
+    assert await book.records.count("ana", agent="tutor") == 1
 
 
 async def test_a_write_that_changes_nothing_names_no_position_of_another(book: memoranda.Book) -> None:
     first = await book.remember("ana", "Likes tea", agent="coach")
-    await book.retract("ana", first.id, agent="coach")
+    await book.memories.retract("ana", first.id, agent="coach")
     await book.remember("ana", "Likes coffee", agent="coach")
-    nothing = await book.retract("ana", first.id, agent="coach")
+    nothing = await book.memories.retract("ana", first.id, agent="coach")
     assert (nothing.position, nothing.items, nothing.id) == (0, (), first.id)
     with pytest.raises(InvalidInput, match="position"):
         await book.undo("ana", nothing.position, agent="coach")
@@ -274,19 +274,19 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
         (book.remember("ana", "x", expect={"no": 1}), "expect"),  # type: ignore[dict-item]
         (book.undo("ana", 2**70, as_owner=True), "position"),
         (book.undo("ana", "1", as_owner=True), "position"),  # type: ignore[arg-type]
-        (book.ledger("ana", after=2**70, as_owner=True), "after"),
-        (book.list("ana", cursor=5), "cursor"),  # type: ignore[arg-type]
-        (book.list("ana", agent="a", groups=5), "groups"),  # type: ignore[arg-type]
-        (book.list("ana", agent="a", groups=[1]), "groups"),  # type: ignore[list-item]
-        (book.list("ana", types=5), "types"),  # type: ignore[arg-type]
-        (book.list("ana", only=5), "only"),  # type: ignore[arg-type]
-        (book.list("ana", only={"colour": "red"}), "only"),
-        (book.list("ana", only={"statuses": ["bogus"]}), "statuses"),
+        (book.records.ledger("ana", after=2**70, as_owner=True), "after"),
+        (book.records.list("ana", cursor=5), "cursor"),  # type: ignore[arg-type]
+        (book.records.list("ana", agent="a", groups=5), "groups"),  # type: ignore[arg-type]
+        (book.records.list("ana", agent="a", groups=[1]), "groups"),  # type: ignore[list-item]
+        (book.records.list("ana", types=5), "types"),  # type: ignore[arg-type]
+        (book.records.list("ana", only=5), "only"),  # type: ignore[arg-type]
+        (book.records.list("ana", only={"colour": "red"}), "only"),
+        (book.records.list("ana", only={"statuses": ["bogus"]}), "statuses"),
         (book.forget("ana", None, as_owner=True), "ids"),  # type: ignore[arg-type]
-        (book.share("ana", new_id(), None), "audience"),  # type: ignore[arg-type]
+        (book.memories.share("ana", new_id(), None), "audience"),  # type: ignore[arg-type]
         (book.agents.get("\ud800"), "name"),
         (book.agents.put("x", withdrawn=True), "withdrawn"),  # type: ignore[call-arg]
-        (book.profile.patch("ana", unset="abc"), "unset"),
+        (book.profiles.patch("ana", unset="abc"), "unset"),
         (book.thread("ana", tags="abc"), "tags"),
         (book.experience.add("coach", "heuristics", "x", evidence={"ana": [new_id()]}), "evidence"),
     ]
@@ -298,32 +298,32 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
 
 async def test_what_a_person_says_in_their_own_view_is_theirs(book: memoranda.Book) -> None:
     told = await book.remember("ana", "I am left-handed", as_owner=True)
-    step = (await book.history("ana", told.id, as_owner=True))[0]
+    step = (await book.records.history("ana", told.id, as_owner=True))[0]
     assert step.actor.kind == "owner"
-    assert await book.count("ana", agent="anyone") == 1
+    assert await book.records.count("ana", agent="anyone") == 1
 
 
 async def test_malformed_ids_cursors_and_limits_name_themselves(book: memoranda.Book) -> None:
     for call, field in (
-        (book.get("ana", " ", as_owner=True), "id"),
-        (book.get("ana", "no\0id", as_owner=True), "id"),
-        (book.get("ana", 7, as_owner=True), "id"),  # type: ignore[arg-type]
-        (book.list("ana", cursor="nonsense", as_owner=True), "cursor"),
-        (book.list("ana", limit=0), "limit"),
-        (book.list("ana", limit=10_000), "limit"),
-        (book.list("ana", types="dreams"), "types"),
+        (book.records.get("ana", " ", as_owner=True), "id"),
+        (book.records.get("ana", "no\0id", as_owner=True), "id"),
+        (book.records.get("ana", 7, as_owner=True), "id"),  # type: ignore[arg-type]
+        (book.records.list("ana", cursor="nonsense", as_owner=True), "cursor"),
+        (book.records.list("ana", limit=0), "limit"),
+        (book.records.list("ana", limit=10_000), "limit"),
+        (book.records.list("ana", types="dreams"), "types"),
         (book.recall("ana", "x", types="thread"), "types"),
-        (book.list("ana", only={"since": NAIVE}), "since"),
+        (book.records.list("ana", only={"since": NAIVE}), "since"),
         (book.forget("ana", as_owner=True), "ids"),
         (book.thread("ana", status="completed", agent="a"), "status"),  # type: ignore[arg-type]
         (book.remember("ana", "x", operation=""), "operation"),
         (book.remember(b"ana", "x"), "owner"),  # type: ignore[arg-type]
-        (book.amend("ana", new_id(), {}), "fields"),
-        (book.amend("ana", new_id(), None), "fields"),  # type: ignore[arg-type]
-        (book.backup("a\0b"), "target"),
-        (book.backup(""), "target"),
-        (book.backup(None), "target"),  # type: ignore[arg-type]
-        (book.import_(None), "lines"),  # type: ignore[arg-type]
+        (book.memories.amend("ana", new_id(), {}), "fields"),
+        (book.memories.amend("ana", new_id(), None), "fields"),  # type: ignore[arg-type]
+        (book.admin.backup("a\0b"), "target"),
+        (book.admin.backup(""), "target"),
+        (book.admin.backup(None), "target"),  # type: ignore[arg-type]
+        (book.admin.import_(None), "lines"),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidInput) as refused:
             await call

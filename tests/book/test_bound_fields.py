@@ -21,12 +21,12 @@ from tests.formation.books import opened, settle
 
 async def home(book: Book, agent: str = "guide") -> Any:
     """Return the home in the profile, as an agent reads it."""
-    return (await book.profile.get("ana", agent=agent)).get("home")
+    return (await book.profiles.get("ana", agent=agent)).get("home")
 
 
 async def homes(book: Book) -> dict[str, str]:
     """Return each memory about the home with its status."""
-    page = await book.list("ana", types="memory", only={"keys": ["home"]}, as_owner=True)
+    page = await book.records.list("ana", types="memory", only={"keys": ["home"]}, as_owner=True)
     return {one.content: one.status.value for one in page if isinstance(one, Memory)}
 
 
@@ -42,15 +42,15 @@ async def test_what_a_user_says_of_a_bound_field_is_one_memory_and_no_document(c
     async with opened("memory://", clock) as book:
         await say(book, clock, "My name is Ana. I live in Boston. I'm a nurse. I'm 34 years old.")
         profile = {"name": "Ana", "home": "Boston", "occupation": "nurse", "age": 34}
-        assert await book.profile.get("ana", agent="guide") == profile
-        assert (await book.list("ana", types="profile", as_owner=True)).records == ()
-        page = await book.list("ana", types="memory", as_owner=True)
+        assert await book.profiles.get("ana", agent="guide") == profile
+        assert (await book.records.list("ana", types="profile", as_owner=True)).records == ()
+        page = await book.records.list("ana", types="memory", as_owner=True)
         held = {one.key: (one.content, one.data) for one in page if isinstance(one, Memory)}
         assert held["home"] == ("Lives in Boston", {"value": "Boston"})
         assert held["age"] == ("Is 34 years old", {"value": 34})
         (document,) = (await book.about("ana", agent="guide")).profile
         assert document.body == profile and document.version == 0
-        assert await book.profile.get("ana", agent="other") == {}
+        assert await book.profiles.get("ana", agent="other") == {}
 
 
 async def test_a_correction_a_retraction_an_undo_and_forgetting_change_what_the_profile_shows(
@@ -66,7 +66,7 @@ async def test_a_correction_a_retraction_an_undo_and_forgetting_change_what_the_
         assert await home(book) == "Boston"
         await book.undo("ana", moved.position + 1, agent="guide")
         assert await home(book) == "Lives in Lisbon"
-        retracted = await book.retract("ana", moved.id, agent="guide")
+        retracted = await book.memories.retract("ana", moved.id, agent="guide")
         assert await home(book) is None
         await book.undo("ana", retracted.position, agent="guide")
         await book.forget("ana", [moved.id], agent="guide")
@@ -87,19 +87,19 @@ async def test_a_home_that_is_taken_back_in_words_leaves_the_profile(clock: Hand
 async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         await say(book, clock, "I live in Boston.")
-        receipt = await book.profile.patch("ana", {"home": "Lisbon"}, as_owner=True)
+        receipt = await book.profiles.patch("ana", {"home": "Lisbon"}, as_owner=True)
         (item, *_) = receipt.items
-        memory = await book.get("ana", item.id, as_owner=True)
+        memory = await book.records.get("ana", item.id, as_owner=True)
         assert isinstance(memory, Memory) and memory.pinned and memory.trust == "user"
         assert (memory.key, memory.data) == ("home", {"value": "Lisbon"})
         assert await homes(book) == {"Lives in Boston": "superseded", "Home: Lisbon": "active"}
         # A program, an agent's own statement and a conversation leave it.
-        refused = await book.profile.patch("ana", {"home": "Rome"}, audience="global", agent="guide")
+        refused = await book.profiles.patch("ana", {"home": "Rome"}, audience="global", agent="guide")
         assert [(part.code, part.field) for part in refused.ignored] == [("pinned", "home")]
         await book.remember("ana", "Lives in Rome", key="home", agent="guide")
         await say(book, clock, "I moved to Porto.")
         assert await home(book) == "Lisbon"
-        gone = await book.profile.patch("ana", unset=["home"], as_owner=True)
+        gone = await book.profiles.patch("ana", unset=["home"], as_owner=True)
         assert await home(book) is None
         await book.undo("ana", gone.position, as_owner=True)
         assert await home(book) == "Lisbon"
@@ -108,17 +108,17 @@ async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(clo
 async def test_what_a_program_sets_is_a_memory_that_is_not_pinned(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         fields = {"home": "Lisbon", "interests": ["tea"]}
-        receipt = await book.profile.patch("ana", fields, agent="guide")
-        memory = await book.get("ana", receipt.items[1].id, agent="guide")
+        receipt = await book.profiles.patch("ana", fields, agent="guide")
+        memory = await book.records.get("ana", receipt.items[1].id, agent="guide")
         assert isinstance(memory, Memory) and not memory.pinned and memory.audience.agent == "guide"
-        (stored,) = await book.list("ana", types="profile", as_owner=True)
+        (stored,) = await book.records.list("ana", types="profile", as_owner=True)
         assert isinstance(stored, ProfileDocument) and stored.body == {"interests": ["tea"]}
-        again = await book.profile.patch("ana", {"home": "Lisbon"}, agent="guide")
+        again = await book.profiles.patch("ana", {"home": "Lisbon"}, agent="guide")
         assert [(part.code, part.field) for part in again.ignored] == [("unchanged", "home")]
         await say(book, clock, "I moved to Porto.")
         assert await home(book) == "Porto"
-        await book.profile.put("ana", {"interests": ["tea"]}, agent="guide")
-        assert await book.profile.get("ana", agent="guide") == {"interests": ["tea"]}
+        await book.profiles.put("ana", {"interests": ["tea"]}, agent="guide")
+        assert await book.profiles.get("ana", agent="guide") == {"interests": ["tea"]}
 
 
 async def test_of_several_memories_the_pinned_then_the_trusted_then_the_narrower_then_the_newer_holds_a_field(
@@ -134,7 +134,7 @@ async def test_of_several_memories_the_pinned_then_the_trusted_then_the_narrower
         assert await home(book) is None
 
         async def told() -> Any:
-            return (await book.profile.get("ana", agent="guide", groups=["g"]))["home"]
+            return (await book.profiles.get("ana", agent="guide", groups=["g"]))["home"]
 
         await remember("Oslo", agent="guide", audience="global")
         assert await told() == "Rome"
@@ -145,10 +145,10 @@ async def test_of_several_memories_the_pinned_then_the_trusted_then_the_narrower
         own = await remember("Graz", agent="guide", pinned=True)
         assert await told() == "Graz"
         disputed = await remember("Hull", agent="guide", trust="web")
-        memory = await book.get("ana", disputed, agent="guide")
+        memory = await book.records.get("ana", disputed, agent="guide")
         assert isinstance(memory, Memory) and memory.disputes == own
         assert await told() == "Graz"
-        await book.retract("ana", own, agent="guide")
+        await book.memories.retract("ana", own, agent="guide")
         assert await told() == "Kiel"
 
 
@@ -157,9 +157,9 @@ async def test_a_memory_holds_a_field_only_while_it_is_valid(clock: HandClock) -
         until = clock() + timedelta(days=3)
         await book.remember("ana", "Lives in Oslo", key="home", valid_to=until, agent="guide")
         await book.remember("ana", "Is Ana B.", key="name", valid_from=until, agent="guide")
-        assert await book.profile.get("ana", agent="guide") == {"home": "Lives in Oslo"}
+        assert await book.profiles.get("ana", agent="guide") == {"home": "Lives in Oslo"}
         clock.advance(days=4)
-        assert await book.profile.get("ana", agent="guide") == {"name": "Is Ana B."}
+        assert await book.profiles.get("ana", agent="guide") == {"name": "Is Ana B."}
 
 
 async def test_a_value_that_does_not_fit_its_field_is_not_shown(clock: HandClock) -> None:
@@ -167,9 +167,9 @@ async def test_a_value_that_does_not_fit_its_field_is_not_shown(clock: HandClock
         await book.remember("ana", "Is 34 years old", key="age", agent="guide")
         await book.remember("ana", "Lives in Rome", key="home", data={"value": 7}, agent="guide")
         # Only a text may stand for its value; the home shows its words, the age nothing.
-        assert await book.profile.get("ana", agent="guide") == {"home": "Lives in Rome"}
+        assert await book.profiles.get("ana", agent="guide") == {"home": "Lives in Rome"}
         with pytest.raises(InvalidInput, match="set/age"):
-            await book.profile.patch("ana", {"age": 900}, agent="guide")
+            await book.profiles.patch("ana", {"age": 900}, agent="guide")
 
 
 class Habits(BaseModel):
@@ -183,26 +183,26 @@ class Habits(BaseModel):
 async def test_a_tenants_schema_binds_its_fields_by_name_in_json_and_in_pydantic(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         await book.schemas.put("Habits", parameters=Habits)
-        await book.profile.put(
+        await book.profiles.put(
             "ana", {"diet": "vegan", "cups": 3, "rooms": ["attic"]}, schema="Habits", as_owner=True
         )
-        page = await book.list("ana", types="memory", as_owner=True)
+        page = await book.records.list("ana", types="memory", as_owner=True)
         held = {one.key: one.data for one in page if isinstance(one, Memory)}
         assert held == {"diet": {"value": "vegan"}, "cups of coffee": {"value": 3}}
         context = await book.context("ana", as_owner=True)
         assert "vegan" in context.text and context.text.count("attic") == 1
         await book.remember("ana", "Eats fish again", key="diet", as_owner=True, pinned=True)
-        assert (await book.profile.get("ana", "Habits", as_owner=True))["diet"] == "Eats fish again"
+        assert (await book.profiles.get("ana", "Habits", as_owner=True))["diet"] == "Eats fish again"
         # A tenant's own Profile binds the fields of the built-in one, unless it says otherwise.
         fields = {"home": {"type": "string"}, "name": {"type": "string", "x-memoranda-key": None}}
         await book.schemas.put("Profile", parameters={"type": "object", "properties": fields})
-        await book.profile.patch("ana", {"home": "Bonn", "name": "Ana"}, agent="guide")
-        stored = await book.list("ana", types="profile", agent="guide")
+        await book.profiles.patch("ana", {"home": "Bonn", "name": "Ana"}, agent="guide")
+        stored = await book.records.list("ana", types="profile", agent="guide")
         assert [one.body for one in stored if isinstance(one, ProfileDocument)] == [
             {"rooms": ["attic"]},
             {"name": "Ana"},
         ]
-        assert await book.profile.get("ana", agent="guide") == {"home": "Bonn", "name": "Ana"}
+        assert await book.profiles.get("ana", agent="guide") == {"home": "Bonn", "name": "Ana"}
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ async def test_a_context_tells_a_field_and_its_memory_once(clock: HandClock) -> 
         await book.remember(
             "ana", note, key="occupation", data={"value": "team lead"}, agent="guide", trust="user"
         )
-        await book.profile.patch("ana", {"home": "Lisbon"}, as_owner=True)
+        await book.profiles.patch("ana", {"home": "Lisbon"}, as_owner=True)
         text = (await book.context("ana", agent="guide")).text
         # In other words than its value, the memory tells more; in the same words the field stands in the profile.
         assert note in text and "team lead" not in text
@@ -246,7 +246,7 @@ async def test_a_context_with_a_profile_makes_no_more_round_trips(
     tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with memoranda.open(tmp_path / "book.db", clock=clock, worker=False, embed=None) as book:
-        await book.profile.patch("ana", {"home": "Lisbon", "interests": ["tea"]}, as_owner=True)
+        await book.profiles.patch("ana", {"home": "Lisbon", "interests": ["tea"]}, as_owner=True)
         await book.context("ana", "tea", agent="guide")
         counts: dict[str, int] = {}
         for name in ("scan", "scans", "get"):
@@ -273,30 +273,30 @@ class Diet(BaseModel):
 async def test_a_field_that_a_schema_binds_later_keeps_its_stored_values(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         await book.schemas.put("Habits", parameters=Diet)
-        await book.profile.put("ana", {"diet": "vegan", "rooms": ["attic"]}, schema="Habits", agent="guide")
-        await book.profile.put("ben", {"diet": "no nuts", "cups": 3}, schema="Habits", as_owner=True)
+        await book.profiles.put("ana", {"diet": "vegan", "rooms": ["attic"]}, schema="Habits", agent="guide")
+        await book.profiles.put("ben", {"diet": "no nuts", "cups": 3}, schema="Habits", as_owner=True)
         await book.remember("ben", "Eats nuts", key="diet", agent="guide", trust="web", audience="global")
 
         async def read(owner: str, **who: Any) -> Any:
-            return await book.profile.get(owner, "Habits", **who)
+            return await book.profiles.get(owner, "Habits", **who)
 
         before = [await read("ana", agent="guide"), await read("ben", as_owner=True)]
         await book.schemas.put("Habits", parameters=Habits)
         assert [await read("ana", agent="guide"), await read("ben", as_owner=True)] == before
         assert "vegan" in (await book.context("ana", agent="guide")).text
         # What a person set stays pinned: neither an agent nor a memory of an agent replaces it.
-        left = await book.profile.patch(
+        left = await book.profiles.patch(
             "ben", {"diet": "nuts"}, schema="Habits", audience="global", agent="guide"
         )
         assert ("pinned", "diet") in [(part.code, part.field) for part in left.ignored]
         await book.remember("ben", "Eats all", key="diet", agent="guide", audience="global")
         assert await read("ben", as_owner=True) == before[1]
         # The next edit writes a memory, and the value leaves the document.
-        await book.profile.patch("ben", {"diet": "no milk"}, schema="Habits", as_owner=True)
+        await book.profiles.patch("ben", {"diet": "no milk"}, schema="Habits", as_owner=True)
         assert await read("ben", as_owner=True) == {"diet": "no milk", "cups": 3, "rooms": []}
-        await book.profile.patch("ana", unset=["diet"], schema="Habits", agent="guide")
+        await book.profiles.patch("ana", unset=["diet"], schema="Habits", agent="guide")
         assert await read("ana", agent="guide") == {"diet": "", "rooms": ["attic"]}
-        page = await book.list("ben", types="profile", as_owner=True)
+        page = await book.records.list("ben", types="profile", as_owner=True)
         assert [one.body for one in page if isinstance(one, ProfileDocument)] == [{"cups": 3}]
 
 
@@ -319,7 +319,7 @@ async def test_conversations_go_on_from_a_value_that_was_stored_before_its_field
     async with opened("memory://", clock) as book:
         await book.schemas.put("Profile", parameters=home_bound_to(None))
         await say(book, clock, "I live in Boston.")
-        (stored,) = await book.list("ana", types="profile", as_owner=True)
+        (stored,) = await book.records.list("ana", types="profile", as_owner=True)
         assert isinstance(stored, ProfileDocument) and stored.body == {"home": "Boston"}
         await book.schemas.put("Profile", parameters=home_bound_to("home"))
         assert await home(book) == "Boston"
@@ -353,10 +353,10 @@ async def test_a_model_changes_a_value_that_was_stored_before_its_field_was_boun
         await thread.append("user", "I am vegan.")
         await settle(book, clock)
         await book.schemas.put("Habits", parameters=Habits)
-        assert (await book.profile.get("ana", "Habits", agent="guide"))["diet"] == "vegan"
+        assert (await book.profiles.get("ana", "Habits", agent="guide"))["diet"] == "vegan"
         later = await thread.append("user", text)
         await settle(book, clock)
-        assert (await book.profile.get("ana", "Habits", agent="guide"))["diet"] == expected
+        assert (await book.profiles.get("ana", "Habits", agent="guide"))["diet"] == expected
         # A value that was replaced does not come back when the later message is forgotten.
         await book.forget("ana", [later.items[0].id], as_owner=True)
-        assert (await book.profile.get("ana", "Habits", agent="guide"))["diet"] == ""
+        assert (await book.profiles.get("ana", "Habits", agent="guide"))["diet"] == ""

@@ -21,7 +21,7 @@ CHANGES: dict[str, Any] = {
 async def lines_of(book: memoranda.Book, owner: str | None) -> list[str]:
     await book.remember("ana", "Lives in Bonn", agent="coach", trust="web", audience="self")
     await book.remember("ben", "Plays the horn", agent="coach")
-    return [line async for line in book.export(owner)]
+    return [line async for line in book.admin.export(owner)]
 
 
 def changed(lines: list[str], field: str) -> tuple[list[str], int]:
@@ -41,15 +41,15 @@ async def test_a_changed_line_is_left_out_and_reported_where_the_key_is_known(
     async with memoranda.open(tmp_path / "new.db") as new:
         if owner is not None:
             # The key comes with an export of the whole book.
-            await new.import_([line async for line in book.export()])
+            await new.admin.import_([line async for line in book.admin.export()])
             await new.forget("ana", everything=True, as_owner=True)
-        report = await new.import_(lines)
+        report = await new.admin.import_(lines)
         assert [(line, "was changed" in why) for line, why in report.errors] == [(number, True)]
         assert report.unchecked == 0
-        assert await new.count("ana", as_owner=True) == 0
-        assert (await new.count("ben", as_owner=True)) == 1
+        assert await new.records.count("ana", as_owner=True) == 0
+        assert (await new.records.count("ben", as_owner=True)) == 1
     # Nor does the book that wrote it take it.
-    assert [line for line, _ in (await book.import_(lines)).errors] == [number]
+    assert [line for line, _ in (await book.admin.import_(lines)).errors] == [number]
 
 
 async def test_a_line_of_another_owner_or_without_its_digest_is_a_changed_line(
@@ -69,17 +69,17 @@ async def test_a_line_of_another_owner_or_without_its_digest_is_a_changed_line(
         *lines[ben + 1 :],
     ]
     async with memoranda.open(tmp_path / "new.db") as new:
-        report = await new.import_(lines)
+        report = await new.admin.import_(lines)
         assert [line for line, _ in report.errors] == [place + 1, ben + 1]
-        assert await new.owners() == []
+        assert await new.admin.owners() == []
 
 
 async def test_an_import_says_that_it_could_not_check_lines(book: memoranda.Book, tmp_path: Path) -> None:
     lines, _ = changed(await lines_of(book, "ana"), "content")
     async with memoranda.open(tmp_path / "new.db") as new:
-        report = await new.import_(lines)
+        report = await new.admin.import_(lines)
         assert (report.adopted, report.unchecked, report.errors) == (1, 1, [])
-        assert (await new.verify()).faults == ()
+        assert (await new.admin.verify()).faults == ()
 
 
 @pytest.mark.parametrize("former", ["memoranda", "commonplace"])
@@ -90,5 +90,5 @@ async def test_an_export_of_a_development_build_is_refused(
     old = json.dumps(json.loads(head) | {"format": former, "version": 2})
     async with memoranda.open(tmp_path / "new.db") as new:
         with pytest.raises(InvalidInput, match="a development build"):
-            await new.import_([old, *lines])
-        assert (await new.facts()).owners == 0
+            await new.admin.import_([old, *lines])
+        assert (await new.admin.facts()).owners == 0

@@ -21,7 +21,7 @@ ANA = Owner(id="ana")
 
 
 async def use_of(book: memoranda.Book, id: UUID | None) -> Use | None:
-    await book._uses.settled()
+    await book.memories.uses.settled()
     assert id is not None
     return (await book.engine.uses(ANA, WHOLE, [id])).get(id)
 
@@ -31,7 +31,7 @@ async def test_a_context_holds_what_a_new_conversation_needs(book: memoranda.Boo
     await before.append([{"role": "user", "content": "I prefer action films to romances"}])
     await before.close("completed", episode={"goal": "Recommend a film", "outcome": "succeeded"})
     await book.remember("ana", "Prefers action films", kind="preference", agent="guide")
-    await book.profile.patch("ana", {"home": "Lisbon"}, agent="guide")
+    await book.profiles.patch("ana", {"home": "Lisbon"}, agent="guide")
     await book.experience.add("guide", "heuristics", "Ask which films were liked before")
     now = await book.thread("ana", agent="guide")
     await now.append([{"role": "user", "content": "Which film shall I watch tonight?"}])
@@ -54,7 +54,7 @@ async def test_a_context_shows_nothing_that_its_view_may_not_see(book: memoranda
     thread = await book.thread("ana", agent="guide")
     await thread.append("user", "My secret word is walnut")
     await book.remember("ana", "Secret word: walnut", agent="guide")
-    await book.profile.patch("ana", {"secret": "walnut"}, agent="guide")
+    await book.profiles.patch("ana", {"secret": "walnut"}, agent="guide")
     await book.experience.add("guide", "heuristics", "Never say walnut")
     assert "walnut" not in (await book.context("ana", "secret word walnut", agent="other")).text
     with pytest.raises(memoranda.NotFound):
@@ -99,7 +99,7 @@ async def test_types_and_kinds_choose_what_a_context_holds(book: memoranda.Book)
     thread = await book.thread("ana", agent="guide")
     await thread.append("user", "I take the train to Lisbon")
     await thread.close("completed", episode={"goal": "Book a train", "outcome": "succeeded"})
-    await book.profile.patch("ana", {"home": "Lisbon"}, agent="guide")
+    await book.profiles.patch("ana", {"home": "Lisbon"}, agent="guide")
     await book.experience.add("guide", "heuristics", "Ask for the class of the train")
     await book.remember("ana", "Owns a rail pass", agent="guide", pinned=True)
     await book.remember("ana", "Answer in verse", kind="instruction", agent="guide")
@@ -179,8 +179,8 @@ async def test_of_too_many_standing_instructions_the_strongest_are_placed(
         await book.remember("ana", f"Train {number} to Lisbon was late")
     clock.advance(days=60)
     assert ids[7] is not None
-    await book.mark_used("ana", [ids[7]])
-    await book._uses.settled()
+    await book.memories.mark_used("ana", [ids[7]])
+    await book.memories.uses.settled()
     context = await book.context("ana", "Which train was late?", budget=500)
     assert ids[7] in context.memories
     assert 0 < len(set(ids) & set(context.memories)) < 10
@@ -244,7 +244,7 @@ async def test_being_placed_in_a_context_is_use_and_looking_is_not(
     book: memoranda.Book, clock: HandClock
 ) -> None:
     memory = (await book.remember("ana", "Prefers metric units", kind="preference")).id
-    await book.list("ana")
+    await book.records.list("ana")
     await book.recall("ana", "metric units")
     await book.context("ana", "metric units", mark_used=False)
     assert await use_of(book, memory) is None
@@ -296,7 +296,7 @@ async def test_the_questions_vector_can_be_given_with_it_and_not_without(tmp_pat
     async with memoranda.open(tmp_path / "book.db", embed=stand_in) as book:
         await book.remember("ana", "Drinks green tea")
         await book.remember("ana", "Prefers metric units")
-        await book.embed()
+        await book.admin.embed()
         near_tea = (await stand_in.query("Drinks green tea")).tolist()
         text = (await book.context("ana", "?", vector=near_tea, limit=1)).text
         assert "green tea" in text and "metric units" not in text
@@ -334,7 +334,7 @@ async def test_a_use_is_noted_before_the_book_closes(tmp_path: Path) -> None:
 async def test_strength_fades_by_half_in_thirty_days_and_use_gives_some_back(
     book: memoranda.Book, clock: HandClock
 ) -> None:
-    memory = await book.get("ana", (await book.remember("ana", "Prefers metric units")).id)
+    memory = await book.records.get("ana", (await book.remember("ana", "Prefers metric units")).id)
     learnt = clock.now
     fresh = Use()
     for days, strength in ((0, 1.0), (7, 0.85), (14, 0.72), (30, 0.5), (60, 0.25), (90, 0.125)):
@@ -351,7 +351,7 @@ async def test_strength_fades_by_half_in_thirty_days_and_use_gives_some_back(
     assert noted.strength == pytest.approx(0.65, abs=0.001)
     clock.advance(days=30)
     assert noted.strength_at(clock.now, learnt) == pytest.approx(0.325, abs=0.001)
-    assert await book.mark_used("ana", [memory.id]) == 1
+    assert await book.memories.mark_used("ana", [memory.id]) == 1
     again = await use_of(book, memory.id)
     assert again is not None and again.strength == pytest.approx(0.325 + 0.675 * 0.3, abs=0.001)
 
@@ -364,7 +364,7 @@ async def test_a_clock_that_goes_back_strengthens_nothing() -> None:
 async def test_the_steady_beginning_is_the_same_from_turn_to_turn(book: memoranda.Book) -> None:
     for number in range(6):
         await book.remember("ana", f"Fact {number} about trains", agent="guide")
-    await book.profile.patch("ana", {"name": "Ana"}, agent="guide")
+    await book.profiles.patch("ana", {"name": "Ana"}, agent="guide")
     thread = await book.thread("ana", agent="guide")
     beginnings = set()
     for number in range(8):

@@ -8,7 +8,7 @@ import pytest
 
 import memoranda
 from memoranda.errors import InvalidInput
-from memoranda.model.data.data_filters import data_path
+from memoranda.model.data_filters import data_path
 
 
 async def test_recall_lists_and_counts_take_conditions_on_data():
@@ -17,8 +17,8 @@ async def test_recall_lists_and_counts_take_conditions_on_data():
         old = await book.remember("ana", "Her friend Al is 41", data={"age": 41, "tags": ["x", "y"]})
         await book.remember("ana", "Her friend Ed has no age")
         only: dict[str, Any] = {"data.age": {"gte": 30}, "data.tags": {"contains": "x"}}
-        assert [record.id for record in await book.list("ana", only=only)] == [old.id]
-        assert await book.count("ana", only={"data.age": {"exists": True}}) == 2
+        assert [record.id for record in await book.records.list("ana", only=only)] == [old.id]
+        assert await book.records.count("ana", only={"data.age": {"exists": True}}) == 2
         hits = await book.recall("ana", "which friend?", only=only, explain=[young.id])
         assert [hit.id for hit in hits] == [old.id]
         assert hits[0].conditions == {"data.age": {"gte": 30}, "data.tags": {"contains": "x"}}
@@ -30,13 +30,13 @@ async def test_recall_lists_and_counts_take_conditions_on_data():
 async def test_a_list_by_data_has_pages_in_the_order_of_lists():
     async with memoranda.open("memory://", embed=None) as book:
         ids = [(await book.remember("ana", f"number {n}", data={"n": n % 2})).id for n in range(9)]
-        first = await book.list("ana", only={"data.n": 0}, limit=3)
-        rest = await book.list("ana", only={"data.n": 0}, limit=3, cursor=first.cursor)
+        first = await book.records.list("ana", only={"data.n": 0}, limit=3)
+        rest = await book.records.list("ana", only={"data.n": 0}, limit=3, cursor=first.cursor)
         assert [record.id for record in [*first, *rest]] == ids[::2] and rest.cursor is None
-        down = await book.list("ana", only={"data.n": 0}, limit=3, newest_first=True)
+        down = await book.records.list("ana", only={"data.n": 0}, limit=3, newest_first=True)
         assert [record.id for record in down] == ids[8:2:-2]
         with pytest.raises(InvalidInput, match="cursor: "):
-            await book.list("ana", only={"data.n": 0}, cursor="nowhere")
+            await book.records.list("ana", only={"data.n": 0}, cursor="nowhere")
 
 
 async def test_items_are_chosen_by_namespace_name_and_value():
@@ -47,7 +47,7 @@ async def test_items_are_chosen_by_namespace_name_and_value():
         await book.remember("ana", "a memory under the key a", key="a", data={"n": 2})
 
         async def named(**only: Any) -> list[str]:
-            return [getattr(one, "name", "") for one in await book.list("ana", only=only)]
+            return [getattr(one, "name", "") for one in await book.records.list("ana", only=only)]
 
         assert await named(namespace=("notes",)) == ["a", "b", "c"]
         assert await named(namespace=["notes", "work"], name=["a", "c"]) == ["a", "c"]
@@ -60,8 +60,8 @@ async def test_items_are_chosen_by_namespace_name_and_value():
             "a",
         ]
         assert await book.items.count("ana", only={"data.n": 2}) == 2
-        assert await book.count("ana", types="memory", only={"namespace": ("notes",)}) == 0
-        assert await book.count("ana", only={"name": "a", "keys": "b"}) == 0
+        assert await book.records.count("ana", types="memory", only={"namespace": ("notes",)}) == 0
+        assert await book.records.count("ana", only={"name": "a", "keys": "b"}) == 0
         hits = await book.recall("ana", "which text?", only={"namespace": ("notes", "work")}, mode="words")
         assert [hit.record.name for hit in hits] == ["c"]  # type: ignore[attr-defined]
 
@@ -98,7 +98,7 @@ _LONG = "x" * 5_000
 )  # fmt: skip
 async def test_a_malformed_condition_on_data_is_refused_by_its_place(name: Any, wanted: Any, says: str):
     async with memoranda.open("memory://") as book:
-        for verb in (book.list, book.count):
+        for verb in (book.records.list, book.records.count):
             with pytest.raises(InvalidInput) as caught:
                 await verb("ana", only={name: wanted})
             assert says in str(caught.value) and str(caught.value).startswith("only.")
@@ -111,13 +111,13 @@ async def test_deep_operands_and_many_conditions_are_refused():
         deep = [deep]
     async with memoranda.open("memory://") as book:
         with pytest.raises(InvalidInput, match="nested deeper than 32 levels"):
-            await book.list("ana", only={"data.a": {"eq": deep}})
+            await book.records.list("ana", only={"data.a": {"eq": deep}})
         with pytest.raises(InvalidInput, match="cannot be written as JSON"):
-            await book.list("ana", only={"data.a": 10**5_000})
+            await book.records.list("ana", only={"data.a": 10**5_000})
         with pytest.raises(InvalidInput, match="65 conditions on data; give at most 64"):
-            await book.list("ana", only={f"data.a{n}": n for n in range(65)})
+            await book.records.list("ana", only={f"data.a{n}": n for n in range(65)})
         with pytest.raises(InvalidInput, match="schema: "):
-            await book.list("ana", only={"schema": 7})
+            await book.records.list("ana", only={"schema": 7})
 
 
 async def test_every_key_is_reached_by_some_path():
@@ -125,8 +125,8 @@ async def test_every_key_is_reached_by_some_path():
     async with memoranda.open("memory://", embed=None) as book:
         await book.remember("ana", "many keys", data={key: {key: key} for key in keys})
         for key in keys:
-            assert await book.count("ana", only={data_path(key, key): key}) == 1
-            assert await book.count("ana", only={data_path(key, key, key): key}) == 0
+            assert await book.records.count("ana", only={data_path(key, key): key}) == 1
+            assert await book.records.count("ana", only={data_path(key, key, key): key}) == 0
 
 
 async def test_the_documents_of_a_schema_are_listed_with_conditions_in_pages():
@@ -138,7 +138,7 @@ async def test_the_documents_of_a_schema_are_listed_with_conditions_in_pages():
         await book.remember(
             "ana", "A friend", data={"schema": "Friend", "document": {"days": 3}}, agent="guide"
         )
-        await book.retract("ana", ids[4], agent="guide")
+        await book.memories.retract("ana", ids[4], agent="guide")
         first = await book.schemas.records("ana", "Trip", limit=3, agent="guide")
         rest = await book.schemas.records("ana", "Trip", limit=3, cursor=first.cursor, agent="guide")
         assert [record.id for record in [*first, *rest]] == ids[:4] and rest.cursor is None
@@ -173,7 +173,7 @@ async def test_inserted_documents_are_recalled_by_their_texts_and_placed_in_cont
         context = await book.context("ana", "Where is the hotel?")
         assert "Wants to go to Lisbon for 3 days (its name: Casa Azul; with: Jo; with: Al)" in context.text
         # After a rebuild the same is found.
-        await book.rebuild()
+        await book.admin.rebuild()
         assert [hit.id for hit in await book.recall("ana", "Casa Azul")] == [trip.id]
 
 

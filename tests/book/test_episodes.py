@@ -53,7 +53,7 @@ async def test_an_episode_as_other_stores_write_it_is_taken_and_comes_back(book:
     await book.episodes.record("user_9921", agent="guide", **fields)
     (episode,) = await book.episodes.list("user_9921", tags=["refund"], agent="guide")
     assert (episode.goal, episode.tool_calls[0].output, episode.tool_calls[0].cut) == ("", status, 0)
-    (hit,) = await book.episodes("user_9921", like="order 8842 refund", agent="guide")
+    (hit,) = await book.episodes.search("user_9921", like="order 8842 refund", agent="guide")
     assert hit.text.startswith("Looked up refund status")
     context = await book.context("user_9921", "refund of the order", agent="guide")
     assert "succeeded] Looked up refund status for order #8842." in context.text
@@ -65,13 +65,13 @@ async def test_an_output_of_a_tool_may_be_any_json_and_is_cut_as_its_text(tmp_pa
             receipt = await book.episodes.record(
                 "ana", goal="Try", outcome="succeeded", tool_calls=[{"tool": "t", "output": output}]
             )
-            episode = await book.get("ana", receipt.items[0].id)
+            episode = await book.records.get("ana", receipt.items[0].id)
             assert episode.tool_calls[0].output == output and not episode.tool_calls[0].cut  # type: ignore[attr-defined]
         long = {"rows": list(range(20))}
         receipt = await book.episodes.record(
             "ana", goal="Try", outcome="succeeded", tool_calls=[{"tool": "t", "output": long}]
         )
-        short = await book.get("ana", receipt.items[0].id)
+        short = await book.records.get("ana", receipt.items[0].id)
         written = json.dumps(long)
         call = short.tool_calls[0]  # type: ignore[attr-defined]
         assert (call.output, call.cut) == (written[:10], len(written) - 10)
@@ -95,26 +95,26 @@ async def test_it_answers_whether_this_was_tried_before(tmp_path: Path):
         refund = await tried(book, "Refund order 8842", "failed", ["refund", "orders"])
         again = await tried(book, "Refund order 8842 by the other card", "succeeded", ["refund"])
         await tried(book, "Book a table", "succeeded", ["dinner"])
-        found = await book.episodes("ana", like="was order 8842 refunded?", agent="guide")
+        found = await book.episodes.search("ana", like="was order 8842 refunded?", agent="guide")
         assert {hit.id for hit in found} == {refund, again}
         assert found[0].score >= found[1].score > 0 and found[0].words
-        failed = await book.episodes("ana", like="refund", outcome="failed", agent="guide")
+        failed = await book.episodes.search("ana", like="refund", outcome="failed", agent="guide")
         assert [hit.id for hit in failed] == [refund]
-        tagged = await book.episodes("ana", like="order", tags=["refund", "orders"], agent="guide")
+        tagged = await book.episodes.search("ana", like="order", tags=["refund", "orders"], agent="guide")
         assert [hit.id for hit in tagged] == [refund]
-        assert [hit.id for hit in await book.episodes("ana", like="fly to Mars", agent="guide")] == []
-        newest = await book.episodes("ana", outcome="succeeded", agent="guide", limit=1)
+        assert [hit.id for hit in await book.episodes.search("ana", like="fly to Mars", agent="guide")] == []
+        newest = await book.episodes.search("ana", outcome="succeeded", agent="guide", limit=1)
         assert [hit.text.splitlines()[0] for hit in newest] == ["Book a table"]
 
 
 async def test_only_what_the_view_may_see_was_tried():
     async with memoranda.open("memory://", embed=None) as book:
         await tried(book, "Refund order 8842")
-        assert await book.episodes("ana", like="refund order", agent="other") == []
-        assert len(await book.episodes("ana", like="refund order", as_owner=True)) == 1
-        assert await book.episodes("ben", like="refund order", as_owner=True) == []
+        assert await book.episodes.search("ana", like="refund order", agent="other") == []
+        assert len(await book.episodes.search("ana", like="refund order", as_owner=True)) == 1
+        assert await book.episodes.search("ben", like="refund order", as_owner=True) == []
         with pytest.raises(InvalidInput, match="outcome"):
-            await book.episodes("ana", outcome="great")
+            await book.episodes.search("ana", outcome="great")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ async def call_much(book):
 async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: memoranda.Book):
     book = book_of_small
     id = await call_much(book)
-    episode = await book.get("ana", id, agent="guide")
+    episode = await book.records.get("ana", id, agent="guide")
     assert isinstance(episode, memoranda.model.messages.Episode)
     assert [len(call.output) for call in episode.tool_calls] == [10, 4] and episode.calls_omitted == 1
     overflow = await book.episodes.overflow("ana", id, agent="guide")
@@ -157,30 +157,32 @@ async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: memoran
         await book.episodes.overflow("ana", id, agent="other")
     short = await tried(book, "Look again", tool_calls=[{"tool": "short", "output": "done"}])
     assert await book.episodes.overflow("ana", short, agent="guide") is None
-    hit = (await book.episodes("ana", like="look it up", agent="guide"))[0]
+    hit = (await book.episodes.search("ana", like="look it up", agent="guide"))[0]
     assert "z" * 12 not in repr(hit)
 
 
 async def test_what_was_cut_off_goes_and_comes_with_its_episode(book_of_small: memoranda.Book):
     book = book_of_small
     id = await call_much(book)
-    lines = [line async for line in book.export("ana")]
+    lines = [line async for line in book.admin.export("ana")]
     async with memoranda.open("memory://", embed=None) as other:
-        await other.import_(lines)
+        await other.admin.import_(lines)
         assert await other.episodes.overflow("ana", id, as_owner=True) == await book.episodes.overflow(
             "ana", id, as_owner=True
         )
     receipt = await book.forget("ana", id, as_owner=True)
     assert len(receipt.ids) == 2
-    assert await book.count("ana", as_owner=True) == 0
-    assert (await book.verify()).faults == ()
+    assert await book.records.count("ana", as_owner=True) == 0
+    assert (await book.admin.verify()).faults == ()
 
 
 async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(book_of_small: memoranda.Book):
     book = book_of_small
     id = await call_much(book)
-    undone = await book.undo("ana", (await book.history("ana", id, as_owner=True))[0].position, as_owner=True)
-    assert await book.count("ana", as_owner=True) == 0
+    undone = await book.undo(
+        "ana", (await book.records.history("ana", id, as_owner=True))[0].position, as_owner=True
+    )
+    assert await book.records.count("ana", as_owner=True) == 0
     await book.undo("ana", undone.position, as_owner=True)
     assert await book.episodes.overflow("ana", id, as_owner=True) is not None
 

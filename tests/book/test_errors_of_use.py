@@ -21,7 +21,7 @@ async def test_a_limit_that_is_no_number_is_refused_as_such(book: memoranda.Book
         with pytest.raises(InvalidInput, match="limit: give a whole number from 1 to 1000"):
             await book.recall("ana", "tea", limit=limit)
     with pytest.raises(InvalidInput, match="limit: give a whole number from 1 to 1000, not 0"):
-        await book.list("ana", limit=0)
+        await book.records.list("ana", limit=0)
 
 
 def test_limits_that_are_impossible_raise_invalid_input() -> None:
@@ -39,7 +39,7 @@ async def test_too_many_statements_in_a_run_name_the_setting_and_say_what_a_run_
     book: memoranda.Book,
 ) -> None:
     with pytest.raises(LimitReached, match=r"limits\.writes_per_run allows 10 statements in a run.*run="):
-        await book.remember_all("ana", [{"content": f"Fact {n}"} for n in range(11)])
+        await book.memories.remember_all("ana", [{"content": f"Fact {n}"} for n in range(11)])
 
 
 async def test_a_read_that_is_empty_because_of_its_view_tells_the_developer(
@@ -50,7 +50,7 @@ async def test_a_read_that_is_empty_because_of_its_view_tells_the_developer(
     assert await book.recall("ana", "tea") == []
     assert "recall found nothing: the view of no agent sees 0 of 1 such records; give agent=…" in caplog.text
     caplog.clear()
-    assert len(await book.list("ana", agent="tutor", groups=["blue"])) == 0
+    assert len(await book.records.list("ana", agent="tutor", groups=["blue"])) == 0
     assert "agent tutor in blue sees 0 of 1" in caplog.text and "agent=" not in caplog.text
     assert "groups=" not in caplog.text and "as_owner=True" in caplog.text
     caplog.clear()
@@ -81,12 +81,12 @@ async def test_undoing_an_append_says_what_to_do_instead_and_it_works(book: memo
     with pytest.raises(InvalidInput, match="a later change that depends on position 1 appended messages"):
         await book.undo("ana", 1, agent="coach", with_dependents=True)
     await book.forget("ana", thread.id, agent="coach")
-    assert len(await book.list("ana", as_owner=True)) == 0
+    assert len(await book.records.list("ana", as_owner=True)) == 0
 
 
 async def test_a_change_with_dependents_names_the_argument_that_undoes_them(book: memoranda.Book) -> None:
     first = await book.remember("ana", "Likes tea", agent="coach")
-    await book.amend("ana", first.id, {"pinned": True}, agent="coach")
+    await book.memories.amend("ana", first.id, {"pinned": True}, agent="coach")
     with pytest.raises(HasDependents, match="with_dependents=True"):
         await book.undo("ana", first.position, agent="coach")
     await book.undo("ana", first.position, agent="coach", with_dependents=True)
@@ -95,7 +95,7 @@ async def test_a_change_with_dependents_names_the_argument_that_undoes_them(book
 async def test_retracting_what_was_superseded_prints_that_nothing_changed(book: memoranda.Book) -> None:
     old = await book.remember("ana", "Lives in Lisbon", key="home", agent="coach")
     await book.remember("ana", "Lives in Porto", key="home", agent="coach")
-    receipt = await book.retract("ana", old.id, agent="coach")
+    receipt = await book.memories.retract("ana", old.id, agent="coach")
     assert repr(receipt) == "<Receipt for ana: nothing changed; ignored: superseded>"
 
 

@@ -69,20 +69,20 @@ async def stored(book: memoranda.Book, **who: Any) -> memoranda.ThreadHandle:
 
 async def read(book: memoranda.Book, id: Any, **who: Any) -> Any:
     """Return a record of any type."""
-    return await book.get(ME, id, **who)
+    return await book.records.get(ME, id, **who)
 
 
 async def test_documents_of_another_store_are_stored_by_one_call_each_and_found_by_their_own_ids(
     book: memoranda.Book,
 ) -> None:
     thread = await stored(book, agent="support")
-    episode = await book.get(ME, "ep_20260429_xk92", agent="support")
+    episode = await book.records.get(ME, "ep_20260429_xk92", agent="support")
     assert isinstance(episode, Episode) and episode.thread == thread.id
     for name in ("summary", "outcome", "started_at", "ended_at"):
         assert getattr(episode, name) == EPISODE[name]
     assert (episode.goal, list(episode.tags)) == ("", EPISODE["tags"])
     assert episode.tool_calls[0].model_dump(exclude={"cut"}) == EPISODE["tool_calls"][0]
-    memory = await book.get(ME, "mem_u9921_0047", agent="support")
+    memory = await book.records.get(ME, "mem_u9921_0047", agent="support")
     assert isinstance(memory, Memory)
     assert (memory.kind, memory.observed_at, memory.sources) == (
         "preference",
@@ -102,43 +102,43 @@ async def test_every_verb_takes_an_external_id_where_it_takes_an_id(book: memora
     await stored(book, agent="a")
     who: dict[str, Any] = {"agent": "a"}
     mem, ep, chat = "mem_u9921_0047", "ep_20260429_xk92", "thread_abc123"
-    assert len(await book.history(ME, mem, **who)) == 1
-    assert await book.count(ME, types="message", only={"thread": chat}, **who) == 1
-    assert len(await book.list(ME, types="episode", only={"thread": chat}, **who)) == 1
+    assert len(await book.records.history(ME, mem, **who)) == 1
+    assert await book.records.count(ME, types="message", only={"thread": chat}, **who) == 1
+    assert len(await book.records.list(ME, types="episode", only={"thread": chat}, **who)) == 1
     assert len(await book.recall(ME, "refund", only={"thread": chat}, types="message", **who)) == 1
     found = await book.recall(ME, "refund", explain=[mem], limit=1, **who)
-    assert [one.id for one in found.missing] == [(await book.get(ME, mem, **who)).id]
+    assert [one.id for one in found.missing] == [(await book.records.get(ME, mem, **who)).id]
     assert await book.episodes.overflow(ME, ep, **who) is None
-    assert await book.mark_used(ME, [mem], **who) == 1
-    await book.amend(ME, mem, {"tags": ["units"]}, **who)
-    await book.confirm(ME, mem, sources=[ep], **who)
+    assert await book.memories.mark_used(ME, [mem], **who) == 1
+    await book.memories.amend(ME, mem, {"tags": ["units"]}, **who)
+    await book.memories.confirm(ME, mem, sources=[ep], **who)
     new = await book.update(ME, mem, "User prefers metric units, and Celsius.", external_id="mem_48", **who)
     assert (await read(book, mem, **who)).superseded_by == new.id
     await book.remember(
         ME, "User likes Celsius.", external_id="mem_49", supersedes=["mem_48"], thread=chat, **who
     )
-    await book.remember_all(
+    await book.memories.remember_all(
         ME,
         [{"content": "one", "sources": (ep,)}, {"content": "User likes Kelvin.", "external_id": "mem_50"}],
         **who,
     )
-    await book.supersede(ME, "mem_49", "mem_50", **who)
+    await book.memories.supersede(ME, "mem_49", "mem_50", **who)
     assert (await read(book, "mem_49", **who)).status == "superseded"
-    await book.share(ME, "mem_50", "global", **who)
-    await book.retract(ME, "mem_50", **who)
+    await book.memories.share(ME, "mem_50", "global", **who)
+    await book.memories.retract(ME, "mem_50", **who)
     assert (await read(book, "mem_50", **who)).status == "retracted"
-    faulty = await book.retract_source(ME, ep, **who)
+    faulty = await book.memories.retract_source(ME, ep, **who)
     assert faulty.ids("memory")
     await book.experience.add("a", "heuristics", "Say the units", evidence={ME: [mem, ep]})
     closing = await book.thread(ME, **who)
     await closing.close(
         "completed", episode={"goal": "g", "external_id": "ep_2", "sources": [ep], "thread": None}
     )
-    assert (await read(book, "ep_2", **who)).sources == ((await book.get(ME, ep, **who)).id,)
+    assert (await read(book, "ep_2", **who)).sources == ((await book.records.get(ME, ep, **who)).id,)
     gone = await book.forget(ME, [mem, "ep_2"], **who)
     assert len(gone.ids) == 2
     with pytest.raises(NotFound, match=mem):
-        await book.get(ME, mem, **who)
+        await book.records.get(ME, mem, **who)
 
 
 async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(book: memoranda.Book) -> None:
@@ -152,14 +152,14 @@ async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(book: m
         {"content": "User has a cat."},
         {"content": "User likes rum.", "supersedes": given},
     ]
-    receipt = await book.remember_all(ME, statements, operation="once", **who)
+    receipt = await book.memories.remember_all(ME, statements, operation="once", **who)
     assert [(part.item, part.code, part.id, part.name) for part in receipt.ignored] == [
         (1, "unknown", None, name) for name in given if name != "mem_1"
     ]
     assert (await read(book, old.id, **who)).superseded_by == receipt.ids()[1]
     # A name that a memory has got since is told as it was, when the same operation comes again.
     await book.remember(ME, "User likes gin.", external_id="abc-123", **who)
-    again = await book.remember_all(ME, statements, operation="once", **who)
+    again = await book.memories.remember_all(ME, statements, operation="once", **who)
     assert again.repeated and again.ignored == receipt.ignored
     one = await book.remember(ME, "User likes ale.", supersedes=["invented"], **who)
     assert [part.name for part in one.ignored] == ["invented"]
@@ -169,7 +169,7 @@ async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(book: m
     assert [
         part.name for part in (await thread.remember("User likes stout.", supersedes=["inv"])).ignored
     ] == ["inv"]
-    for entry in await book.ledger(ME, as_owner=True):
+    for entry in await book.records.ledger(ME, as_owner=True):
         assert "inv" not in str(entry.ignored) and "abc-123" not in str(entry.ignored)
     with pytest.raises(NotFound, match="abc"):
         await book.remember(ME, "said nowhere", sources=["abc"], **who)
@@ -200,20 +200,20 @@ async def test_a_second_record_with_the_same_external_id_is_a_conflict_that_name
         await book.remember(ME, "Likes tea", external_id="m1")
     assert (await book.remember(ME, "Likes tea", external_id="m1", operation="once")).id == first.id
     await book.remember(ME, "Likes tea", external_id="m1", agent="a")
-    assert (await book.get(ME, "m1")).id == first.id
+    assert (await book.records.get(ME, "m1")).id == first.id
     with pytest.raises(Conflict, match="UUID"):
-        await book.get(ME, "m1", agent="a")
+        await book.records.get(ME, "m1", agent="a")
     with pytest.raises(Conflict, match="UUID"):
         await book.forget(ME, "m1", as_owner=True)
-    assert await book.count(ME, types="memory", as_owner=True) == 2
+    assert await book.records.count(ME, types="memory", as_owner=True) == 2
 
 
 async def test_a_name_that_nobody_has_is_not_found_and_writes_nothing(book: memoranda.Book) -> None:
     await book.remember(ME, "Likes tea", external_id="m1", agent="a")
     for call in (
-        book.get(ME, "m2", agent="a"),
-        book.get(ME, "m1", agent="b"),
-        book.get("somebody else", "m1", agent="a"),
+        book.records.get(ME, "m2", agent="a"),
+        book.records.get(ME, "m1", agent="b"),
+        book.records.get("somebody else", "m1", agent="a"),
         book.thread(ME, id="m1", agent="a"),
         book.remember(ME, "x", sources=["m2"], agent="a"),
         book.remember(ME, "x", thread="m1", agent="a"),
@@ -222,7 +222,7 @@ async def test_a_name_that_nobody_has_is_not_found_and_writes_nothing(book: memo
     ):
         with pytest.raises(NotFound):
             await call
-    assert await book.count(ME, as_owner=True) == 1
+    assert await book.records.count(ME, as_owner=True) == 1
 
 
 def test_the_synchronous_book_takes_external_ids(tmp_path: Path) -> None:
@@ -231,6 +231,6 @@ def test_the_synchronous_book_takes_external_ids(tmp_path: Path) -> None:
         thread.append("user", "I like tea")
         thread.remember("Likes tea", external_id="m1")
         book.episodes.record(ME, summary="Made tea", outcome="succeeded", external_id="e1", thread="chat-1")
-        assert cast(Memory, book.get(ME, "m1")).thread == book.thread(ME, id="chat-1").id
+        assert cast(Memory, book.records.get(ME, "m1")).thread == book.thread(ME, id="chat-1").id
         assert [source.id for source in book.why(ME, "e1").sources] == [thread.id]
         assert len(book.forget(ME, ["m1", "e1"], what="record", as_owner=True).ids) == 2

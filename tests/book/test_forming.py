@@ -58,7 +58,9 @@ async def test_a_thread_is_not_formed_again_where_formation_is_off(
         clock.advance(seconds=60)
         await book.worker.drain()
         assert await forming_jobs(book) == []
-        assert (await thread.get()).formed_through == 0 and await book.count("ann", types="memory") == 0
+        assert (await thread.get()).formed_through == 0 and await book.records.count(
+            "ann", types="memory"
+        ) == 0
 
 
 async def test_a_thread_is_due_after_a_silence(book: memoranda.Book, clock: HandClock):

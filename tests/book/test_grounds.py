@@ -32,7 +32,7 @@ async def test_why_tells_what_a_profile_rests_on_now(book: memoranda.Book) -> No
     why = await book.why("ana", receipt.id)
     assert [source.quote for source in why.sources] == ["I moved to Bonn"]
     await book.forget("ana", second.id, as_owner=True)
-    assert await book.profile.documents("ana") == []
+    assert await book.profiles.documents("ana") == []
 
 
 async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained_with_its_quote(
@@ -67,8 +67,8 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
         assert [(source.id, source.quote, source.gone) for source in why.sources] == [
             (said, "only in the morning", True)
         ]
-        assert (await book.verify()).faults == ()
-        assert (await book.scrub()).complete
+        assert (await book.admin.verify()).faults == ()
+        assert (await book.admin.scrub()).complete
     for path in tmp_path.iterdir():
         assert b"canaryword" not in path.read_bytes(), path.name
 

@@ -16,7 +16,7 @@ RUN = "Ran a first marathon"
 
 
 async def memory(book: memoranda.Book, id: object) -> Memory:
-    found = await book.get("ana", id, as_owner=True)  # type: ignore[arg-type]
+    found = await book.records.get("ana", id, as_owner=True)  # type: ignore[arg-type]
     assert isinstance(found, Memory)
     return found
 
@@ -90,18 +90,18 @@ async def test_a_context_tells_the_day(book: memoranda.Book) -> None:
 
 async def test_an_export_brings_the_day_to_another_book(book: memoranda.Book) -> None:
     receipt = await book.remember("ana", RUN, happened="2026-10-12/2026-10-16")
-    lines = [line async for line in book.export()]
+    lines = [line async for line in book.admin.export()]
 
     async with memoranda.open("memory://", models=None) as other:
-        await other.import_(lines)
+        await other.admin.import_(lines)
         assert (await memory(other, receipt.id)).happened == (await memory(book, receipt.id)).happened
-        assert (await other.verify()).faults == ()
+        assert (await other.admin.verify()).faults == ()
 
 
 def test_the_synchronous_face_takes_the_day_as_well(tmp_path: Path) -> None:
     with memoranda.open_sync(tmp_path / "book.db", worker=False) as book:
         receipt = book.remember("ana", RUN, happened="2023-05")
-        (found,) = book.list("ana", types="memory").records
+        (found,) = book.records.list("ana", types="memory").records
         assert isinstance(found, Memory) and found.id == receipt.id
         assert found.happened is not None and found.happened.granularity is Granularity.MONTH
 
@@ -113,7 +113,7 @@ async def test_rules_know_the_day_of_what_a_user_asks_to_remember() -> None:
         for words in ("Remember that I have a dentist appointment tomorrow.", "I live in Bonn since June."):
             await thread.append("user", words, observed_at=said)
         await thread.form()
-        await book.drain()
+        await book.jobs.run()
         text = (await book.context("ana", agent="coach", budget=500)).text
     assert "on 10 September 2026] Asked to remember: I have a dentist appointment tomorrow" in text
     assert "since June 2026] Lives in Bonn" in text

@@ -29,7 +29,7 @@ async def target(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     address = "memory://" if request.param == "memory" else tmp_path / "target.db"
     async with memoranda.open(address) as opened:
         yield opened
-        assert (await opened.verify()).faults == ()
+        assert (await opened.admin.verify()).faults == ()
 
 
 async def live(book: memoranda.Book) -> None:
@@ -40,10 +40,10 @@ async def live(book: memoranda.Book) -> None:
     await book.remember("ana", "Plays the viola", key="music", agent="coach")
     gone = await book.remember("ana", "Told a secret")
     held = await book.remember("ana", "Lives in Bonn", operation="home")
-    await book.mark_used("ana", [held.id])
-    await book.retract("ana", held.id, reason="moved")
+    await book.memories.mark_used("ana", [held.id])
+    await book.memories.retract("ana", held.id, reason="moved")
     await book.forget("ana", [gone.id, said.ids("message")[0]], as_owner=True)
-    await book.profile.patch("ana", {"name": "Ana"}, as_owner=True)
+    await book.profiles.patch("ana", {"name": "Ana"}, as_owner=True)
     await book.remember("zoe", "Swims")
     await book.remember("carl", "Runs", operation="ran")
     await book.forget("carl", everything=True, as_owner=True)
@@ -52,7 +52,7 @@ async def live(book: memoranda.Book) -> None:
 async def _exported() -> list[str]:
     async with memoranda.open("memory://", clock=HandClock()) as book:
         await live(book)
-        return [line async for line in book.export()]
+        return [line async for line in book.admin.export()]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def exported(made: list[str]) -> list[str]:
 
 
 async def contents(book: memoranda.Book, owner: str) -> list[Any]:
-    return list((await book.list(owner, as_owner=True, limit=1000)).records)
+    return list((await book.records.list(owner, as_owner=True, limit=1000)).records)
 
 
 def find(lines: list[Line], kind: str, **wanted: Any) -> int:
@@ -190,13 +190,13 @@ async def test_an_edited_owner_is_refused_by_line_and_the_others_come(
     await target.remember("ben", "was here before")
     lines = [json.loads(line) for line in exported]
     number = EDITS[name](lines)
-    report = await target.import_(json.dumps(line) for line in lines)
+    report = await target.admin.import_(json.dumps(line) for line in lines)
     (error,) = report.errors
     end = next(place for place, line in enumerate(lines, 1) if line["line"] == "end")
     assert 3 <= error[0] <= end
     assert number is None or name in AGAINST_ANOTHER or error[0] in (number, number + 1)
     assert (report.owners, report.adopted) == (1, 1)
-    assert [owner.id for owner in await target.owners()] == ["ben", "zoe"]
+    assert [owner.id for owner in await target.admin.owners()] == ["ben", "zoe"]
     assert await contents(target, "ana") == []
 
 
@@ -205,7 +205,7 @@ async def test_two_holders_of_one_key_are_refused(exported: list[str], target: m
     older = lines[find(lines, "record", content="Plays the cello")]["record"]
     older["status"] = "active"
     del older["superseded_by"]
-    report = await target.import_(json.dumps(line) for line in lines)
+    report = await target.admin.import_(json.dumps(line) for line in lines)
     assert [reason for _, reason in report.errors if "key" in reason]
     assert await contents(target, "ana") == []
 
@@ -233,8 +233,8 @@ async def test_a_book_line_at_fault_refuses_the_file_and_the_book_stays_usable(
     field, value = BOOK_EDITS[name]
     line = {**json.loads(exported[1]), field: value}
     with pytest.raises(InvalidInput, match="line 2"):
-        await target.import_([exported[0], json.dumps(line), *exported[2:]])
-    assert await target.owners() == []
+        await target.admin.import_([exported[0], json.dumps(line), *exported[2:]])
+    assert await target.admin.owners() == []
     await target.remember("ana", "goes on", operation="one")
     assert (await target.remember("ana", "goes on", operation="one")).repeated
 
@@ -245,18 +245,18 @@ async def test_a_file_that_is_cut_off_anywhere_says_so_and_brings_whole_owners_o
     ends = [number for number, line in enumerate(exported, 1) if json.loads(line)["line"] == "end"]
     for length in range(1, len(exported)):
         async with memoranda.open("memory://") as copied:
-            report = await copied.import_(exported[:length])
+            report = await copied.admin.import_(exported[:length])
             assert report.adopted == sum(end <= length for end in ends)
             assert report.errors[-1] == (length, report.errors[-1][1])
             assert "cut off" in report.errors[-1][1]
-            assert (await copied.verify()).faults == ()
+            assert (await copied.admin.verify()).faults == ()
     with pytest.raises(InvalidInput):
-        await target.import_([])
-    report = await target.import_(exported[: ends[0] - 1])
+        await target.admin.import_([])
+    report = await target.admin.import_(exported[: ends[0] - 1])
     assert [number for number, _ in report.errors] == [3, ends[0] - 1]
-    assert await target.owners() == []
-    assert (await target.import_(exported)).errors == []
-    assert [line async for line in target.export()] == exported
+    assert await target.admin.owners() == []
+    assert (await target.admin.import_(exported)).errors == []
+    assert [line async for line in target.admin.export()] == exported
 
 
 async def test_an_owner_whose_part_is_cut_is_not_merged_either(
@@ -264,10 +264,10 @@ async def test_an_owner_whose_part_is_cut_is_not_merged_either(
 ) -> None:
     await target.remember("ana", "was here before")
     end = next(place for place, line in enumerate(exported) if json.loads(line)["line"] == "end")
-    report = await target.import_(exported[: end - 1])
+    report = await target.admin.import_(exported[: end - 1])
     assert report.records == {}
     assert len(await contents(target, "ana")) == 1
-    report = await target.import_(exported)
+    report = await target.admin.import_(exported)
     assert (report.owners, report.adopted, report.errors) == (2, 1, [])
     assert len(await contents(target, "ana")) > 1
 
@@ -278,19 +278,19 @@ async def test_the_order_of_an_owners_lines_does_not_matter(
     end = next(place for place, line in enumerate(exported) if json.loads(line)["line"] == "end")
     middle = exported[3:end]
     random.Random(7).shuffle(middle)
-    report = await target.import_([*exported[:3], *middle, *exported[end:]])
+    report = await target.admin.import_([*exported[:3], *middle, *exported[end:]])
     assert report.errors == []
-    assert sorted([line async for line in target.export()]) == sorted(exported)
+    assert sorted([line async for line in target.admin.export()]) == sorted(exported)
 
 
 async def test_a_copy_exports_what_it_was_made_of_and_refuses_what_was_erased(
     book: memoranda.Book, target: memoranda.Book
 ) -> None:
     await live(book)
-    exported = [line async for line in book.export()]
-    report = await target.import_(book.export())
+    exported = [line async for line in book.admin.export()]
+    report = await target.admin.import_(book.admin.export())
     assert (report.owners, report.adopted, report.errors) == (2, 2, [])
-    assert [line async for line in target.export()] == exported
+    assert [line async for line in target.admin.export()] == exported
     for each in (book, target):
         with pytest.raises(Erased):
             await each.remember("carl", "Runs", operation="ran")
@@ -301,16 +301,16 @@ async def test_lines_that_belong_nowhere_are_reported_by_number(
     exported: list[str], target: memoranda.Book
 ) -> None:
     stray = [json.dumps({"line": "music"}), "{", json.dumps([1]), '{"line": "use"}', "", "[" * 100_000]
-    report = await target.import_([*exported[:2], *stray, *exported[2:], exported[3], *exported[1:2]])
+    report = await target.admin.import_([*exported[:2], *stray, *exported[2:], exported[3], *exported[1:2]])
     last = len(exported) + len(stray)
     assert [number for number, _ in report.errors] == [3, 4, 5, 8, last + 1, last + 2]
     assert report.adopted == 2
     with pytest.raises(InvalidInput):
-        await target.import_([json.dumps({**json.loads(exported[0]), "line": "owner"}), *exported[1:]])
+        await target.admin.import_([json.dumps({**json.loads(exported[0]), "line": "owner"}), *exported[1:]])
 
 
 async def test_an_owner_comes_once_in_a_file(exported: list[str], target: memoranda.Book) -> None:
-    report = await target.import_([*exported[:-1], *exported[2:-1], '{"line": "last", "owners": 3}'])
+    report = await target.admin.import_([*exported[:-1], *exported[2:-1], '{"line": "last", "owners": 3}'])
     assert report.adopted == 2
     assert [reason for _, reason in report.errors if "has this owner already" in reason]
     assert [reason for _, reason in report.errors if "should have 3 owners" in reason]
@@ -403,11 +403,11 @@ async def test_verify_finds_what_was_done_to_a_file_behind_its_back(
     path = tmp_path / "planted.db"
     async with memoranda.open(path, clock=clock) as book:
         await live(book)
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
     statement, told = PLANTED[name]
     with sqlite3.connect(path) as connection:
         connection.execute(statement)
     connection.close()
     async with memoranda.open(path, clock=clock) as book:
-        faults = (await book.verify()).faults
+        faults = (await book.admin.verify()).faults
         assert [fault for fault in faults if told in fault], faults

@@ -31,7 +31,7 @@ async def said(book: memoranda.Book, *owners: str, agent: str = "guide") -> None
 
 
 async def exported(book: memoranda.Book) -> list[str]:
-    return [line async for line in book.export()]
+    return [line async for line in book.admin.export()]
 
 
 async def forming_jobs(book: memoranda.Book) -> list[Job]:
@@ -43,14 +43,14 @@ async def test_what_was_not_formed_is_formed_after_a_silence(
 ):
     monkeypatch.setattr(pending_threads, "_PAGE", 1)
     await said(book, "ann", "ben")
-    await target.import_(await exported(book))
+    await target.admin.import_(await exported(book))
     waiting = await forming_jobs(target)
     assert sorted(job.owner.id for job in waiting if job.owner) == ["ann", "ann", "ben", "ben"]
     assert {job.run_at - job.first_at for job in waiting} == {timedelta(seconds=30)}
     clock.advance(seconds=31)
     await target.worker.drain()
     for owner in ("ann", "ben"):
-        found = await target.list(owner, types="memory", as_owner=True)
+        found = await target.records.list(owner, types="memory", as_owner=True)
         assert len(found.records) == 2
 
 
@@ -60,14 +60,14 @@ async def test_what_was_formed_is_not_formed_again(
     await said(book, "ann")
     clock.advance(seconds=31)
     await book.worker.drain()
-    await target.import_(await exported(book))
+    await target.admin.import_(await exported(book))
     assert await forming_jobs(target) == []
 
 
 async def test_an_owner_who_is_there_already_is_formed_too(book: memoranda.Book, target: memoranda.Book):
     await target.remember("ann", "Likes tea")
     await said(book, "ann")
-    report = await target.import_(await exported(book))
+    report = await target.admin.import_(await exported(book))
     assert (report.adopted, report.records["thread"]) == (0, 2)
     assert len(await forming_jobs(target)) == 2
 
@@ -79,7 +79,7 @@ async def test_nothing_is_due_where_the_agent_that_comes_along_wishes_none(
     await book.agents.put("guide", settings={"forming": {"enabled": False}})
     await said(book, "ann")
     await said(book, "ben", agent="waiter")
-    await target.import_(await exported(book))
+    await target.admin.import_(await exported(book))
     assert sorted(job.owner.id for job in await forming_jobs(target) if job.owner) == ["ben", "ben", "zoe"]
 
 
@@ -95,5 +95,5 @@ async def test_what_is_forgotten_meanwhile_keeps_nothing_else(
             yield threads
 
     monkeypatch.setattr(pending_threads, "pending_threads", forgetting)
-    await target.import_(await exported(book))
+    await target.admin.import_(await exported(book))
     assert len(await forming_jobs(target)) == 1

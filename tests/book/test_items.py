@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.book.items import item_verbs
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import Conflict, Stale
 
 NOTES = ("notes", "work")
@@ -71,7 +70,7 @@ async def test_a_search_finds_items_of_one_namespace_by_their_text(book: memoran
     assert len(await book.items.search("ana", "green tea")) == 3
     assert len(await book.recall("ana", "green tea", only={"namespace": ("ab",)})) == 1
     assert len(await book.items.search("ana", "", mode="recent", limit=2)) == 2
-    assert await book.count("ana", types="item", only={"namespace": ("a",)}) == 2
+    assert await book.records.count("ana", types="item", only={"namespace": ("a",)}) == 2
     with pytest.raises(memoranda.InvalidInput, match="namespace"):
         await book.items.list("ana", "a")
 
@@ -125,7 +124,7 @@ async def test_an_agent_keeps_its_own_items_and_reads_everybodys(book: memoranda
 async def test_a_reader_gets_its_own_item_also_when_those_of_a_name_fill_several_pages(
     book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(item_verbs, "_AT_ONCE", 1)
+    monkeypatch.setattr("memoranda.book.nouns.items._AT_ONCE", 1)
     await book.items.put("ana", NOTES, "tea", "everybody's")
     await book.items.put("ana", NOTES, "milk", "everybody's")
     await book.items.put("ana", NOTES, "tea", "the guide's", agent="guide")
@@ -180,8 +179,8 @@ async def test_forgetting_an_item_erases_its_history(book: memoranda.Book) -> No
     await book.forget("ana", [receipt.id], what="record", as_owner=True)
     assert await book.items.get("ana", NOTES, "tea") is None
     with pytest.raises(memoranda.NotFound):
-        await book.history("ana", receipt.id, as_owner=True)
-    assert (await book.verify()).faults == ()
+        await book.records.history("ana", receipt.id, as_owner=True)
+    assert (await book.admin.verify()).faults == ()
 
 
 async def test_several_puts_are_stored_only_if_all_versions_and_names_are_as_expected(

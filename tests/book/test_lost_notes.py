@@ -50,7 +50,7 @@ async def test_a_backup_without_its_notes_is_restored_only_if_the_caller_accepts
 ) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         ids = [(await book.remember("ana", f"Has canary {number}", agent="coach")).id for number in range(2)]
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         for id in ids:
             await book.forget("ana", id, agent="coach")
     lose(tmp_path / "copy.db.erasures")
@@ -72,7 +72,7 @@ async def test_a_backup_without_its_notes_is_restored_only_if_the_caller_accepts
 async def test_notes_that_lost_only_their_last_line_end_are_read_whole(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a canary", agent="coach")
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         await book.forget("ana", told.id, agent="coach")
     notes = tmp_path / "copy.db.erasures"
     notes.write_bytes(notes.read_bytes().rstrip(b"\n"))
@@ -84,7 +84,7 @@ async def test_notes_that_lost_only_their_last_line_end_are_read_whole(tmp_path:
 async def test_a_file_that_no_backup_made_is_restored_with_a_warning(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         await book.forget("ana", told.id, agent="coach")
     with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
         assert connection.execute("DELETE FROM book WHERE name = 'backup'").rowcount == 1
@@ -96,7 +96,7 @@ async def test_a_file_that_no_backup_made_is_restored_with_a_warning(tmp_path: P
 async def test_a_restored_backup_is_a_book_and_a_rewritten_one_a_backup_with_notes(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         ids = [(await book.remember("ana", f"Has canary {number}", agent="coach")).id for number in range(2)]
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         await book.forget("ana", ids[0], agent="coach")
         (tmp_path / "copy.db.erasures").write_text("garbage\n")
         receipt = await book.forget("ana", ids[1], agent="coach", backups=True)

@@ -19,9 +19,9 @@ async def test_what_a_user_says_very_often_is_one_memory_and_one_interest_with_a
         thread = await book.thread("ana", agent="helper")
         said = (await thread.append([{"role": "user", "content": "I like tea."}] * TIMES)).ids()
         await thread.form()
-        await book.drain()
-        (memory,) = await book.list("ana", types="memory", agent="helper")
-        (profile,) = await book.list("ana", types="profile", agent="helper")
+        await book.jobs.run()
+        (memory,) = await book.records.list("ana", types="memory", agent="helper")
+        (profile,) = await book.records.list("ana", types="profile", agent="helper")
         assert isinstance(memory, Memory) and isinstance(profile, ProfileDocument)
         assert (memory.source_count, len(memory.sources)) == (TIMES, 8)
         assert profile.body == {"interests": ["tea"]} and len(profile.grounds["interests"][0]) == 9
@@ -37,13 +37,13 @@ async def test_what_a_user_says_very_often_is_one_memory_and_one_interest_with_a
             found = {source.id for page in pages for source in page}
             assert (len(pages), why.source_count, found) == (3, TIMES, set(said))
         await thread.form_again()
-        await book.drain()
-        assert (await book.get("ana", memory.id, agent="helper")) == memory
+        await book.jobs.run()
+        assert (await book.records.get("ana", memory.id, agent="helper")) == memory
         await book.forget("ana", ids=said[1:], as_owner=True)
-        (left,) = await book.list("ana", types="memory", agent="helper")
+        (left,) = await book.records.list("ana", types="memory", agent="helper")
         assert isinstance(left, Memory) and (left.sources, left.unlisted) == ((said[0],), ())
         await book.forget("ana", ids=said[:1], as_owner=True)
-        assert await book.count("ana", types=["memory", "profile"], agent="helper") == 0
+        assert await book.records.count("ana", types=["memory", "profile"], agent="helper") == 0
 
 
 async def test_a_cursor_that_no_page_gave_is_refused():

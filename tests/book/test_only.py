@@ -21,7 +21,7 @@ async def test_a_list_meets_every_condition_that_is_given():
         await book.remember("ana", "likes chess", tags=["play"])
 
         async def listed(**only: Any) -> list[str]:
-            page = await book.list("ana", only=cast(Only, only))
+            page = await book.records.list("ana", only=cast(Only, only))
             return [record.content for record in page.records if isinstance(record, Memory)]
 
         assert await listed(keys=" drink ") == await listed(subject="Ana") == ["likes tea"]
@@ -30,9 +30,9 @@ async def test_a_list_meets_every_condition_that_is_given():
         assert await listed(agent="guide") == []
         assert len(await listed(known_at=NOW)) == 2
         assert await listed(known_at=NOW - timedelta(seconds=1)) == []
-        await book.retract("ana", tea.id)
+        await book.memories.retract("ana", tea.id)
         assert await listed(as_of=NOW) == ["likes chess"]
-        assert await book.count("ana", only={"known_at": NOW}) == 1
+        assert await book.records.count("ana", only={"known_at": NOW}) == 1
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ async def test_a_list_meets_every_condition_that_is_given():
 async def test_a_malformed_condition_is_refused_by_its_name(field: str, value: Any):
     async with memoranda.open("memory://") as book:
         with pytest.raises(InvalidInput, match=f"^{field}"):
-            await book.list("ana", only=cast(Only, {field: value}))
+            await book.records.list("ana", only=cast(Only, {field: value}))

@@ -24,7 +24,7 @@ async def take_out(book: memoranda.Book, message: UUID, *, backups: bool = False
     start = SAID.index(WORDS)
     spans = (Span(start=start, end=start + len(WORDS)),)
     target = Target(ANA, WHOLE, Actor("owner", "ana"), redactions=(Redaction(message, spans, 1),))
-    return await book.backups.forget(target, backups=backups)
+    return await book.admin.backups.forget(target, backups=backups)
 
 
 def found(folder: Path, text: str = "canary") -> set[str]:
@@ -36,20 +36,20 @@ async def test_no_file_holds_words_that_were_taken_out(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         thread = await book.thread("ana", agent="coach")
         said = await thread.append("user", SAID)
-        await book.backup(tmp_path / "kept.db")
-        await book.backup(tmp_path / "rewritten.db")
+        await book.admin.backup(tmp_path / "kept.db")
+        await book.admin.backup(tmp_path / "rewritten.db")
         receipt = await take_out(book, said.id)
         assert {Path(path).name for path in receipt.still_in} == {"kept.db", "rewritten.db"}
     assert found(tmp_path) == {"kept.db", "rewritten.db"}
     async with memoranda.open(tmp_path / "book.db") as book:
-        (message,) = (await book.list("ana", types="message", as_owner=True)).records
+        (message,) = (await book.records.list("ana", types="message", as_owner=True)).records
         assert message.passage_text() == SAID.replace(WORDS, "")
 
 
 async def test_backups_are_rewritten_without_the_words(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         said = await (await book.thread("ana", agent="coach")).append("user", SAID)
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         receipt = await take_out(book, said.id, backups=True)
         assert receipt.still_in == ()
     assert found(tmp_path) == set()
@@ -59,15 +59,15 @@ async def test_a_restored_backup_lacks_the_words(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         thread = await book.thread("ana", agent="coach")
         said = await thread.append("user", SAID)
-        await book.backup(tmp_path / "copy.db")
+        await book.admin.backup(tmp_path / "copy.db")
         await take_out(book, said.id)
     assert "canary" not in (tmp_path / "copy.db.erasures").read_text("utf-8")
     opened = partial(open_engine, create=False)
     await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     async with memoranda.open(tmp_path / "restored.db") as book:
-        (message,) = (await book.list("ana", types="message", as_owner=True)).records
+        (message,) = (await book.records.list("ana", types="message", as_owner=True)).records
         assert message.passage_text() == SAID.replace(WORDS, "")
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
     assert "restored.db" not in found(tmp_path)
 
 
@@ -75,12 +75,12 @@ async def test_neither_an_import_nor_the_same_operation_brings_the_words_back(tm
     async with memoranda.open(tmp_path / "book.db") as book:
         thread = await book.thread("ana", agent="coach")
         said = await thread.append("user", SAID, operation="first")
-        lines = [line async for line in book.export("ana")]
+        lines = [line async for line in book.admin.export("ana")]
         await take_out(book, said.id)
-        report = await book.import_(lines)
+        report = await book.admin.import_(lines)
         assert report.errors == []
         again = await thread.append("user", SAID, operation="first")
         assert again.repeated
-        (message,) = (await book.list("ana", types="message", as_owner=True)).records
+        (message,) = (await book.records.list("ana", types="message", as_owner=True)).records
         assert message.passage_text() == SAID.replace(WORDS, "")
     assert found(tmp_path) == set()

@@ -23,7 +23,7 @@ async def remembered(book, content, *sources):
 
 
 async def held(book):
-    page = await book.list("ana", types="memory", as_owner=True)
+    page = await book.records.list("ana", types="memory", as_owner=True)
     return {memory.content for memory in page.records if isinstance(memory, Memory) and memory.active}
 
 
@@ -36,15 +36,15 @@ async def test_what_rests_on_a_faulty_message_alone_falls_and_comes_back_with_on
     both = await remembered(book, "Likes fish from Oslo", wrong, right)
     await remembered(book, "Buys fish", both, oslo)
     await remembered(book, "Said freely")
-    receipt = await book.retract_source("ana", wrong, reason="the tool was broken", as_owner=True)
+    receipt = await book.memories.retract_source("ana", wrong, reason="the tool was broken", as_owner=True)
     assert await held(book) == {"Likes fish from Oslo", "Buys fish", "Said freely"}
-    assert (await book.get("ana", oslo, as_owner=True)).reason == "the tool was broken"
+    assert (await book.records.get("ana", oslo, as_owner=True)).reason == "the tool was broken"
     assert {part.code for part in receipt.ignored} == {"grounded"} and len(receipt.ignored) == 2
     undone = await book.undo("ana", receipt.position, as_owner=True)
     assert len(await held(book)) == 5
     await book.undo("ana", undone.position, as_owner=True)
     assert len(await held(book)) == 3
-    assert (await book.verify()).faults == ()
+    assert (await book.admin.verify()).faults == ()
 
 
 async def test_an_episode_stays_and_what_was_concluded_from_it_falls(book):
@@ -54,11 +54,11 @@ async def test_an_episode_stays_and_what_was_concluded_from_it_falls(book):
         "ana", goal="Refund", outcome="succeeded", sources=[wrong], as_owner=True
     )
     await remembered(book, "Was refunded", done.id)
-    receipt = await book.retract_source("ana", wrong, as_owner=True)
+    receipt = await book.memories.retract_source("ana", wrong, as_owner=True)
     assert [(part.code, part.id) for part in receipt.ignored] == [("immutable", done.id)]
     assert await held(book) == set()
     await remembered(book, "Was refunded in cash", done.id)
-    await book.retract_source("ana", done.id, as_owner=True)
+    await book.memories.retract_source("ana", done.id, as_owner=True)
     assert await held(book) == set()
 
 
@@ -67,9 +67,9 @@ async def test_what_two_faulty_sources_bear_falls_with_the_second(book):
     one, two = [(await thread.append("tool", text)).id for text in ("a", "b")]
     first = await remembered(book, "From the first", one)
     await remembered(book, "From both", first, two)
-    await book.retract_source("ana", one, as_owner=True)
+    await book.memories.retract_source("ana", one, as_owner=True)
     assert await held(book) == {"From both"}
-    await book.retract_source("ana", two, as_owner=True)
+    await book.memories.retract_source("ana", two, as_owner=True)
     assert await held(book) == set()
 
 
@@ -82,7 +82,7 @@ async def test_what_an_agent_learnt_of_it_alone_serves_no_more_until_it_is_undon
         return [each.id for each in await book.experience.list("guide", for_user="ana")]
 
     assert await serving() == [line]
-    receipt = await book.retract_source("ana", wrong, as_owner=True)
+    receipt = await book.memories.retract_source("ana", wrong, as_owner=True)
     assert receipt.items == () and receipt.position > 0
     assert await serving() == [] and len(await book.experience.list("guide")) == 1
     undone = await book.undo("ana", receipt.position, as_owner=True)
@@ -91,7 +91,7 @@ async def test_what_an_agent_learnt_of_it_alone_serves_no_more_until_it_is_undon
     assert await serving() == []
     await book.undo("ana", again.position, as_owner=True)
     assert await serving() == [line]
-    await book.retract_source("ana", wrong, as_owner=True)
+    await book.memories.retract_source("ana", wrong, as_owner=True)
     await book.forget("ana", wrong, as_owner=True)
     assert await book.experience.list("guide") == []
 
@@ -102,10 +102,10 @@ async def test_only_a_message_or_an_episode_that_is_seen_is_doubted(book):
     memory = (await book.remember("ana", "Mine too", sources=[said], agent="guide")).id
     for source in (memory, thread.id):
         with pytest.raises(InvalidInput, match="source"):
-            await book.retract_source("ana", source, as_owner=True)
+            await book.memories.retract_source("ana", source, as_owner=True)
     for owner, who in (("ana", {"agent": "other"}), ("ben", {"as_owner": True})):
         with pytest.raises(NotFound):
-            await book.retract_source(owner, said, **who)
+            await book.memories.retract_source(owner, said, **who)
     assert await held(book) == {"Mine too"}
 
 
@@ -113,8 +113,8 @@ async def test_a_repeated_request_is_applied_once(book):
     thread = await book.thread("ana", agent="guide", audience="global")
     wrong = (await thread.append("tool", "Ana moved")).id
     await remembered(book, "Moved", wrong)
-    first = await book.retract_source("ana", wrong, operation="x", as_owner=True)
-    again = await book.retract_source("ana", wrong, operation="x", as_owner=True)
+    first = await book.memories.retract_source("ana", wrong, operation="x", as_owner=True)
+    again = await book.memories.retract_source("ana", wrong, operation="x", as_owner=True)
     assert (again.position, again.items, again.repeated) == (first.position, first.items, True)
 
 
@@ -135,12 +135,12 @@ async def test_what_fails_after_the_commit_is_left_to_do_and_the_same_call_does_
     async def serving():
         return [each.id for each in await book.experience.list("guide", for_user="ana")]
 
-    receipt = await book.retract_source("ana", wrong, as_owner=True)
+    receipt = await book.memories.retract_source("ana", wrong, as_owner=True)
     assert receipt.position > 0 and "held by another process" in receipt.left_to_do
     assert await serving() == [line]
     busy = False
     operation = receipt.left_to_do.split("operation=")[1].strip("'")
-    again = await book.retract_source("ana", wrong, as_owner=True, operation=operation)
+    again = await book.memories.retract_source("ana", wrong, as_owner=True, operation=operation)
     assert (again.repeated, again.left_to_do, await serving()) == (True, "", [])
     busy = True
     undone = await book.undo("ana", receipt.position, as_owner=True)

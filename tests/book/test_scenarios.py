@@ -19,7 +19,7 @@ from memoranda.worker import Worker
 
 
 async def contents(book: memoranda.Book, **who: object) -> set[str]:
-    page = await book.list("ana", types="memory", only={"statuses": ["active"]}, **who)  # type: ignore[arg-type]
+    page = await book.records.list("ana", types="memory", only={"statuses": ["active"]}, **who)  # type: ignore[arg-type]
     return {record.content for record in page.records if isinstance(record, Memory)}
 
 
@@ -31,9 +31,9 @@ async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(bo
     assert await contents(book, agent="tutor") == set()
     assert await book.recall("ana", "another job", agent="tutor") == []
     with pytest.raises(NotFound):
-        await book.get("ana", private.id, agent="tutor")
+        await book.records.get("ana", private.id, agent="tutor")
     with pytest.raises(NotFound):
-        await book.retract("ana", private.id, agent="tutor")
+        await book.memories.retract("ana", private.id, agent="tutor")
     with pytest.raises(NotFound):
         await book.forget("ana", private.id, agent="tutor")
     assert await contents(book, agent="coach") == {"Is looking for another job"}
@@ -50,7 +50,7 @@ async def test_a_global_memory_of_another_agent_can_be_retracted_but_not_forgott
     shared = await book.remember("ana", "Speaks Spanish", agent="coach", audience="global")
     with pytest.raises(NotAllowed):
         await book.forget("ana", shared.id, agent="tutor")
-    retracted = await book.retract("ana", shared.id, agent="tutor")
+    retracted = await book.memories.retract("ana", shared.id, agent="tutor")
     await book.undo("ana", retracted.position, agent="coach")
     assert await contents(book, agent="tutor") == {"Speaks Spanish"}
 
@@ -78,17 +78,19 @@ async def pot(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]
 async def fill(book: memoranda.Book, count: int, agent: str | None) -> None:
     for start in range(0, count, 10):
         statements = [{"content": f"{agent} fact {start + place}"} for place in range(min(10, count - start))]
-        await book.remember_all("ana", statements, agent=agent)
+        await book.memories.remember_all("ana", statements, agent=agent)
 
 
 async def test_in_one_pot_the_writers_own_oldest_makes_room(pot: memoranda.Book) -> None:
     await fill(pot, 250, "tutor")
     await fill(pot, 250, "coach")
     await pot.remember("ana", "the 501st", agent="coach")
-    coach = await pot.count("ana", types="memory", only={"statuses": ["active"]}, agent="coach")
-    tutor = await pot.count("ana", types="memory", only={"statuses": ["active"]}, agent="tutor")
+    coach = await pot.records.count("ana", types="memory", only={"statuses": ["active"]}, agent="coach")
+    tutor = await pot.records.count("ana", types="memory", only={"statuses": ["active"]}, agent="tutor")
     assert (coach, tutor) == (250, 250)
-    evicted = (await pot.list("ana", types="memory", only={"statuses": ["evicted"]}, agent="coach")).records
+    evicted = (
+        await pot.records.list("ana", types="memory", only={"statuses": ["evicted"]}, agent="coach")
+    ).records
     assert [record.content for record in evicted if isinstance(record, Memory)] == ["coach fact 0"]
 
 
@@ -96,7 +98,7 @@ async def test_in_one_pot_what_is_pinned_is_never_evicted(pot: memoranda.Book) -
     pinned = await pot.remember("ana", "Is allergic to nuts", agent="coach", pinned=True)
     await fill(pot, 499, "coach")
     await pot.remember("ana", "one more", agent="coach")
-    assert (await pot.get("ana", pinned.id, agent="coach")).status == "active"  # type: ignore[attr-defined]
+    assert (await pot.records.get("ana", pinned.id, agent="coach")).status == "active"  # type: ignore[attr-defined]
 
 
 async def test_in_one_pot_an_agent_with_nothing_of_its_own_is_refused_without_a_count_of_the_others(
@@ -178,7 +180,7 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
             ana, WHOLE, Actor("owner"), [Remember(memory)], request=["derive"], jobs=(draft,)
         )
         held = next(job for job in await book.engine.jobs(None, 10) if job.kind == "derive")
-        exported = [line async for line in book.export("ana")]
+        exported = [line async for line in book.admin.export("ana")]
         receipt = await book.forget("ana", everything=True, as_owner=True)
         assert receipt.state == "complete"
         assert receipt.removed["jobs"] == 2
@@ -194,14 +196,14 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
             await book.door.write(
                 ana, WHOLE, Actor("owner"), [Remember(late)], request=["late"], era=held.era
             )
-        report = await book.import_(exported)
+        report = await book.admin.import_(exported)
         assert report.ignored["erased"] == sum(report.ignored.values()) > 0
         thread = await book.thread("ana", agent="coach")
         with pytest.raises(Erased):
             await thread.append("user", "My secret is the blue canary.", operation="said")
         assert await book.recall("ana", "blue canary secret", as_owner=True) == []
-        assert await book.count("ana", types=["message", "memory"], as_owner=True) == 0
-        assert (await book.verify()).faults == ()
+        assert await book.records.count("ana", types=["message", "memory"], as_owner=True) == 0
+        assert (await book.admin.verify()).faults == ()
     assert not ran
     for path in tmp_path.iterdir():
         assert b"canary" not in path.read_bytes(), path.name
@@ -232,7 +234,7 @@ async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: me
 async def test_an_undo_together_leaves_what_was_there_before(book: memoranda.Book) -> None:
     held = await book.remember("ana", "Likes tea", agent="coach")
     ground = await book.remember("ana", "Ordered tea again", agent="coach")
-    again = await book.confirm("ana", held.id, sources=[ground.id], agent="coach")
+    again = await book.memories.confirm("ana", held.id, sources=[ground.id], agent="coach")
     with pytest.raises(memoranda.HasDependents) as refused:
         await book.undo("ana", ground.position, agent="coach")
     assert refused.value.positions == (again.position,)
@@ -249,4 +251,4 @@ async def test_what_an_agent_says_in_a_shared_thread_is_its_own(book: memoranda.
     with pytest.raises(NotAllowed):
         await book.forget("ana", theirs.id, agent="coach")
     assert (await book.forget("ana", theirs.id, agent="tutor")).removed["message"] == 1
-    assert (await book.get("ana", mine.id, agent="tutor")).agent == "coach"  # type: ignore[attr-defined]
+    assert (await book.records.get("ana", mine.id, agent="tutor")).agent == "coach"  # type: ignore[attr-defined]

@@ -50,16 +50,16 @@ async def test_what_the_user_said_elsewhere_is_there_until_it_is_formed(book: me
         f"[received 2026-03-02 09:00, user] {ALLERGY}",
     ]
     await book.form("ana", agent="coach")
-    await book.drain()
+    await book.jobs.run()
     formed = await asked(book)
     assert others(formed) == [] and "llergic to walnuts" in formed.text
 
 
 async def test_reading_a_context_forms_and_writes_nothing(book: memoranda.Book) -> None:
     await told(book, ALLERGY)
-    before = await book.ledger("ana", as_owner=True), await book.engine.jobs(None, 10)
+    before = await book.records.ledger("ana", as_owner=True), await book.engine.jobs(None, 10)
     await asked(book)
-    assert (await book.ledger("ana", as_owner=True), await book.engine.jobs(None, 10)) == before
+    assert (await book.records.ledger("ana", as_owner=True), await book.engine.jobs(None, 10)) == before
 
 
 async def test_neither_the_named_thread_nor_what_recall_found_is_told_again(book: memoranda.Book) -> None:
@@ -108,7 +108,7 @@ async def test_each_view_reads_what_its_audience_may(book: memoranda.Book) -> No
     assert await seen(agent="other", groups=("ops",)) == ["I like tea", "I run the server"]
     assert await seen(as_owner=True) == ["I like tea", "I run the server", "I keep a diary"]
     assert await seen(agent="coach", types=["memory", "profile"]) == []
-    await book.restrict("ana")
+    await book.admin.restrict("ana")
     assert await seen(agent="coach") == await seen(as_owner=True) == []
 
 
@@ -134,14 +134,14 @@ async def test_what_was_taken_out_expired_or_hidden_is_not_quoted(
     thread = await told(book, ALLERGY, "My pin is 4711, and I like tea", "I hate Mondays")
     await told(book, "It rains here", expires_at=clock() + timedelta(hours=1))
     first, second, third = await thread.newest()
-    await book.redact("ana", second.id, 0, len("My pin is 4711, and "), agent="coach")
+    await book.forgetting.redact("ana", second.id, 0, len("My pin is 4711, and "), agent="coach")
     await book.forget("ana", third.id, as_owner=True)
     assert [text.partition("] ")[2] for text in others(await asked(book, "Which day is it?"))] == [
         "It rains here",
         "I like tea",
         ALLERGY,
     ]
-    await book.hide("ana", first.id, agent="coach")
+    await book.forgetting.hide("ana", first.id, agent="coach")
     clock.advance(hours=2)
     assert [text.partition("] ")[2] for text in others(await asked(book, "Which day is it?"))] == [
         "I like tea"

@@ -22,7 +22,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 async def known(book: memoranda.Book, agent: str, **who: object) -> set[str]:
-    page = await book.list("ana", types="memory", agent=agent, **who)  # type: ignore[arg-type]
+    page = await book.records.list("ana", types="memory", agent=agent, **who)  # type: ignore[arg-type]
     return {record.content for record in page.records if isinstance(record, Memory)}
 
 
@@ -31,7 +31,7 @@ async def talk(book: memoranda.Book, agent: str, *said: str, **how: object) -> N
     for text in said:
         await thread.append("user", text)
     await thread.close()
-    await book.drain()
+    await book.jobs.run()
 
 
 async def test_a_second_agent_knows_nothing_unless_somebody_says_so(address: str, clock: HandClock) -> None:
@@ -39,7 +39,7 @@ async def test_a_second_agent_knows_nothing_unless_somebody_says_so(address: str
         await talk(book, "coach", "I live in Boston.")
         await book.remember("ana", "Likes rain", agent="coach")
         assert await known(book, "coach") == {"Lives in Boston", "Likes rain"}
-        assert (await known(book, "tutor"), await book.profile.get("ana", agent="tutor")) == (set(), {})
+        assert (await known(book, "tutor"), await book.profiles.get("ana", agent="tutor")) == (set(), {})
 
 
 async def test_one_argument_of_open_makes_memories_profile_and_episodes_common(
@@ -48,10 +48,10 @@ async def test_one_argument_of_open_makes_memories_profile_and_episodes_common(
     async with memoranda.open(address, clock=clock, audience="global") as book:
         await talk(book, "coach", "I live in Boston.", "I am 34 years old.")
         await book.remember("ana", "Likes rain", agent="coach")
-        await book.profile.patch("ana", {"name": "Ana"}, agent="coach")
+        await book.profiles.patch("ana", {"name": "Ana"}, agent="coach")
         await book.episodes.record("ana", goal="Plan a trip", outcome="succeeded", agent="coach")
         assert {"Lives in Boston", "Likes rain"} <= await known(book, "tutor")
-        assert await book.profile.get("ana", agent="tutor") == {"name": "Ana", "home": "Boston", "age": 34}
+        assert await book.profiles.get("ana", agent="tutor") == {"name": "Ana", "home": "Boston", "age": 34}
         goals = {episode.goal for episode in await book.episodes.list("ana", agent="tutor")}
         assert goals == {"Plan a trip", "I live in Boston."}
         context = await book.context("ana", "Where does Ana live?", agent="tutor")
@@ -96,7 +96,7 @@ async def test_the_setting_widens_nothing_that_stands(tmp_path: Path, clock: Han
         await thread.append("user", "I live in Boston.")
     async with memoranda.open(path, clock=clock, audience="global") as book:
         clock.advance(hours=1)
-        await book.drain()
+        await book.jobs.run()
         assert await known(book, "coach") == {"Snores", "Lives in Boston"}
         assert await known(book, "tutor") == set()
         again = await book.thread("ana", name="monday", agent="coach")
@@ -129,9 +129,9 @@ async def test_rules_keep_what_another_speaker_says_with_the_agent(address: str,
         for _ in range(2):
             await thread.append("user", "I live in Lisbon.", speaker="Ben")
             clock.advance(hours=1)
-            await book.drain()
+            await book.jobs.run()
         assert await known(book, "tutor") == {"Lives in Boston"}
-        page = await book.list("ana", types="memory", agent="coach")
+        page = await book.records.list("ana", types="memory", agent="coach")
         found = [record for record in page.records if isinstance(record, Memory)]
         assert sorted((one.content, one.subject, one.confirmations) for one in found) == [
             ("Lives in Boston", None, 0),
@@ -163,13 +163,13 @@ async def test_the_person_sees_who_reads_how_much_and_an_agent_does_not(
         await book.remember("ana", "Likes tea", agent="coach", audience="global")
         await book.remember("ana", "Snores", agent="coach")
         await book.episodes.record("ana", goal="Slept", outcome="succeeded", agent="coach")
-        found = await book.readers("ana", as_owner=True)
+        found = await book.records.readers("ana", as_owner=True)
         assert [(one.audience.kind.value, one.audience.agent, one.records) for one in found] == [
             ("global", None, {"memory": 1}),
             ("self", "coach", {"episode": 1, "memory": 1}),
         ]
         with pytest.raises(NotAllowed, match="as_owner=True"):
-            await book.readers("ana", agent="coach")
+            await book.records.readers("ana", agent="coach")
 
 
 async def test_a_global_key_keeps_its_first_author_and_history_names_who_wrote(
@@ -179,14 +179,14 @@ async def test_a_global_key_keeps_its_first_author_and_history_names_who_wrote(
         how = {"key": "city", "audience": "global"}
         first = await book.remember("ana", "Lives in York", agent="coach", **how)  # type: ignore[arg-type]
         new = await book.remember("ana", "Lives in Rome", agent="tutor", **how)  # type: ignore[arg-type]
-        record = await book.get("ana", new.id, agent="guide")
+        record = await book.records.get("ana", new.id, agent="guide")
         assert isinstance(record, Memory) and (record.agent, record.supersedes) == ("coach", (first.id,))
         assert [step.actor.id for step in (await book.why("ana", new.id, agent="guide")).history] == ["tutor"]
         # The author of the key may forget it, and who wrote to it may not.
         with pytest.raises(NotAllowed):
             await book.forget("ana", new.id, agent="tutor")
         own = await book.remember("ana", "Likes Rome", agent="tutor", key="likes", audience="global")
-        assert isinstance(kept := await book.get("ana", own.id, agent="coach"), Memory)
+        assert isinstance(kept := await book.records.get("ana", own.id, agent="coach"), Memory)
         assert kept.agent == "tutor"
         await book.forget("ana", [new.id, first.id], agent="coach")
 
@@ -230,10 +230,10 @@ async def test_a_read_that_is_empty_because_of_its_view_tells_the_developer_and_
 ) -> None:
     async with memoranda.open(address, clock=clock) as book:
         await book.remember("ana", "Likes tea", agent="coach")
-        await book.profile.patch("ana", {"name": "Ana"}, agent="coach")
+        await book.profiles.patch("ana", {"name": "Ana"}, agent="coach")
         caplog.set_level(logging.DEBUG, "memoranda.view")
         assert (await book.context("ana", agent="tutor")).text == ""
-        assert await book.profile.get("ana", agent="tutor") == {}
+        assert await book.profiles.get("ana", agent="tutor") == {}
         assert (await book.about("ana", agent="tutor")).records == {}
         assert [line.split(":")[0] for line in caplog.messages] == [
             "context found nothing",

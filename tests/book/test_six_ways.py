@@ -11,7 +11,10 @@ from memoranda import Limits, NotFound, SyncBook, open_sync
 
 
 def seen(book: SyncBook, status: str) -> list[UUID]:
-    return [record.id for record in book.list("ana", types="memory", only={"statuses": [status]}, agent="h")]
+    return [
+        record.id
+        for record in book.records.list("ana", types="memory", only={"statuses": [status]}, agent="h")
+    ]
 
 
 def test_a_memory_goes_in_five_ways_that_come_back_and_one_that_does_not(tmp_path: Path) -> None:
@@ -26,7 +29,7 @@ def test_a_memory_goes_in_five_ways_that_come_back_and_one_that_does_not(tmp_pat
         book.undo("ana", undone.position, agent="h")
         assert (seen(book, "superseded"), seen(book, "active")) == ([old.id], [new.id])
 
-        retracted = book.retract("ana", new.id, agent="h")
+        retracted = book.memories.retract("ana", new.id, agent="h")
         assert (seen(book, "retracted"), seen(book, "active")) == ([new.id], [])
         book.undo("ana", retracted.position, agent="h")
 
@@ -38,11 +41,11 @@ def test_a_memory_goes_in_five_ways_that_come_back_and_one_that_does_not(tmp_pat
 
         done = book.episodes.record("ana", goal="book a table", outcome="succeeded", agent="h")
         withdrawn = book.undo("ana", done.position, agent="h")
-        assert len(book.list("ana", types="episode", agent="h")) == 0
-        assert len(book.history("ana", done.id, agent="h")) == 2
+        assert len(book.records.list("ana", types="episode", agent="h")) == 0
+        assert len(book.records.history("ana", done.id, agent="h")) == 2
         book.undo("ana", withdrawn.position, agent="h")
-        assert len(book.list("ana", types="episode", agent="h")) == 1
+        assert len(book.records.list("ana", types="episode", agent="h")) == 1
 
         book.forget("ana", new.id, agent="h")
         with pytest.raises(NotFound):
-            book.history("ana", new.id, agent="h")
+            book.records.history("ana", new.id, agent="h")

@@ -23,11 +23,11 @@ async def talk(book: memoranda.Book) -> tuple[Any, Any, Any]:
 
 async def test_a_memory_names_the_episode_of_its_conversation(book: memoranda.Book) -> None:
     _, memory, episode = await talk(book)
-    held: Any = await book.get("ana", memory, agent="guide")
+    held: Any = await book.records.get("ana", memory, agent="guide")
     why: Any = await book.why("ana", memory, agent="guide")
     assert (held.source_episode, why.record.source_episode) == (episode, episode)
     assert held.version == 1
-    exported = [line async for line in book.export("ana")]
+    exported = [line async for line in book.admin.export("ana")]
     assert (
         sum(
             f'"source_episode": "{episode}"' in line or f'"source_episode":"{episode}"' in line
@@ -40,36 +40,36 @@ async def test_a_memory_names_the_episode_of_its_conversation(book: memoranda.Bo
 async def test_a_memory_that_comes_after_its_episode_names_it_too(book: memoranda.Book) -> None:
     thread, _, episode = await talk(book)
     later = await thread.remember("Drinks a lot")
-    held: Any = await book.get("ana", later.id, agent="guide")
+    held: Any = await book.records.get("ana", later.id, agent="guide")
     assert held.source_episode == episode
 
 
 async def test_retracting_an_episode_is_shown_first_and_undone_whole(book: memoranda.Book) -> None:
     _, memory, episode = await talk(book)
-    shown = await book.retract_source("ana", "ep_1", dry_run=True, agent="guide")
+    shown = await book.memories.retract_source("ana", "ep_1", dry_run=True, agent="guide")
     assert (shown.ids(), shown.dry_run, shown.position) == ((memory,), True, 0)
     assert "would retract memory" in repr(shown)
-    before: Any = await book.get("ana", memory, agent="guide")
-    done = await book.retract_source("ana", episode, reason="broken tool", agent="guide")
+    before: Any = await book.records.get("ana", memory, agent="guide")
+    done = await book.memories.retract_source("ana", episode, reason="broken tool", agent="guide")
     assert done.ids() == shown.ids() and not done.dry_run
-    retracted: Any = await book.get("ana", memory, agent="guide")
+    retracted: Any = await book.records.get("ana", memory, agent="guide")
     assert (retracted.status, retracted.reason) == ("retracted", "broken tool")
-    again = await book.retract_source("ana", episode, agent="guide")
+    again = await book.memories.retract_source("ana", episode, agent="guide")
     assert [part.code for part in again.ignored] == ["not_a_source"] and again.items == ()
     await book.undo("ana", done.position, agent="guide")
-    after: Any = await book.get("ana", memory, agent="guide")
+    after: Any = await book.records.get("ana", memory, agent="guide")
     assert after.model_dump(exclude={"version", "recorded_at"}) == before.model_dump(
         exclude={"version", "recorded_at"}
     )
     with pytest.raises(InvalidInput, match="dry_run"):
-        await book.retract_source("ana", episode, dry_run="yes", agent="guide")  # type: ignore[arg-type]
+        await book.memories.retract_source("ana", episode, dry_run="yes", agent="guide")  # type: ignore[arg-type]
 
 
 async def test_forgetting_the_episode_clears_the_link_alone(book: memoranda.Book) -> None:
     _, memory, episode = await talk(book)
     gone = await book.forget("ana", "ep_1", agent="guide")
     assert gone.ids == (episode,)
-    held: Any = await book.get("ana", memory, agent="guide")
+    held: Any = await book.records.get("ana", memory, agent="guide")
     assert (held.source_episode, held.active, held.version) == (None, True, 1)
 
 
@@ -80,8 +80,8 @@ def test_the_synchronous_book_shows_a_retraction_first(tmp_path: Path) -> None:
         memory = thread.remember("Likes tea", sources=said.ids())
         closed = thread.close("completed", episode={"goal": "small talk"})
         (episode,) = closed.ids("episode")
-        assert book.retract_source("ana", episode, dry_run=True, agent="guide").ids() == (memory.id,)
-        held: Any = book.get("ana", memory.id, agent="guide")
+        assert book.memories.retract_source("ana", episode, dry_run=True, agent="guide").ids() == (memory.id,)
+        held: Any = book.records.get("ana", memory.id, agent="guide")
         assert (held.status, held.source_episode) == ("active", episode)
 
 

@@ -10,7 +10,7 @@ from memoranda.testing.clock import HandClock
 
 
 async def memory_of(book: memoranda.Book, id: object) -> Memory:
-    found = await book.get("ana", id, as_owner=True)  # type: ignore[arg-type]
+    found = await book.records.get("ana", id, as_owner=True)  # type: ignore[arg-type]
     assert isinstance(found, Memory)
     return found
 
@@ -32,7 +32,7 @@ async def test_a_poisoned_page_does_not_take_the_place_of_what_the_operator_pinn
     assert [(part.code, part.id) for part in poison.ignored] == [("protected", policy.id)]
     assert "less trust" in poison.ignored[0].reason
     by_id = await book.remember("ana", "Approval is off", supersedes=[policy.id], **page)  # type: ignore[arg-type]
-    taken = await book.retract("ana", policy.id, agent="bot")
+    taken = await book.memories.retract("ana", policy.id, agent="bot")
     assert (taken.items, [part.code for part in taken.ignored]) == ((), ["protected"])
     assert (await memory_of(book, policy.id)).active
     assert (await memory_of(book, poison.id)).disputes == policy.id
@@ -54,7 +54,9 @@ async def test_an_agent_does_not_replace_or_retract_what_the_person_wrote(book: 
     mine = await book.remember("ana", "Lives in Boston", key="home", as_owner=True, audience="global")
     guess = await book.remember("ana", "Lives in York", key="home", agent="bot", audience="global")
     assert [part.code for part in guess.ignored] == ["protected"]
-    assert [part.code for part in (await book.retract("ana", mine.id, agent="bot")).ignored] == ["protected"]
+    assert [part.code for part in (await book.memories.retract("ana", mine.id, agent="bot")).ignored] == [
+        "protected"
+    ]
     said = await book.remember(
         "ana", "Lives in Lisbon", key="home", agent="bot", audience="global", trust="user"
     )
@@ -74,7 +76,7 @@ async def test_an_agent_still_corrects_what_was_formed_and_a_page_does_not(
     await thread.append("user", "I live in Boston.")
     clock.advance(hours=1)
     await book.worker.drain()
-    (formed,) = (await book.list("ana", types="memory", agent="bot")).records
+    (formed,) = (await book.records.list("ana", types="memory", agent="bot")).records
     page = await book.remember("ana", "Lives in York", supersedes=[formed.id], agent="bot", trust="web")
     assert [part.code for part in page.ignored] == ["protected"]
     fixed = await book.remember("ana", "Lives in Lisbon", supersedes=[formed.id], agent="bot")
@@ -86,9 +88,9 @@ async def test_a_disputed_statement_survives_an_export_and_a_restart(
 ) -> None:
     mine = await book.remember("ana", "Lives in Boston", key="home", as_owner=True, audience="global")
     guess = await book.remember("ana", "Lives in York", key="home", agent="bot", audience="global")
-    lines = [line async for line in book.export()]
+    lines = [line async for line in book.admin.export()]
     async with memoranda.open(tmp_path / "other.db", embed=None, worker=False) as other:
-        assert (await other.import_(lines)).errors == []
+        assert (await other.admin.import_(lines)).errors == []
         assert (await memory_of(other, guess.id)).disputes == mine.id
         assert (await memory_of(other, mine.id)).active
-        assert (await other.verify()).faults == ()
+        assert (await other.admin.verify()).faults == ()

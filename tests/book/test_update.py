@@ -11,7 +11,7 @@ from memoranda.model.memories import Memory
 
 
 async def memory(book: memoranda.Book, id: object) -> Memory:
-    found = await book.get("ana", id, as_owner=True)  # type: ignore[arg-type]
+    found = await book.records.get("ana", id, as_owner=True)  # type: ignore[arg-type]
     assert isinstance(found, Memory)
     return found
 
@@ -132,12 +132,12 @@ async def test_only_what_is_active_and_seen_can_be_updated(book: memoranda.Book)
         await book.update("ana", first.id, "Lives in Rome", agent="helper")
     other = await book.remember("ana", "Has a dog", agent="helper")
     assert other.id is not None
-    await book.retract("ana", other.id, agent="helper")
+    await book.memories.retract("ana", other.id, agent="helper")
     with pytest.raises(memoranda.Conflict, match="is retracted"):
         await book.update("ana", other.id, "Has a cat", agent="helper")
     with pytest.raises(memoranda.InvalidInput, match=r"^content:"):
         await book.update("ana", (await book.remember("ana", "x", agent="helper")).id, "", agent="helper")
-    assert await book.count("ana", types="memory", as_owner=True) == 4
+    assert await book.records.count("ana", types="memory", as_owner=True) == 4
 
 
 async def test_an_update_of_lower_trust_stays_beside_what_the_person_wrote(book: memoranda.Book) -> None:
@@ -153,5 +153,5 @@ def test_the_synchronous_book_updates_too(tmp_path: Path) -> None:
         first = book.remember("ana", "Lives in Boston", key="home", agent="helper")
         assert first.id is not None
         book.update("ana", first.id, "Lives in Lisbon", agent="helper")
-        (held,) = book.list("ana", types="memory", only={"statuses": ["active"]}, agent="helper")
+        (held,) = book.records.list("ana", types="memory", only={"statuses": ["active"]}, agent="helper")
         assert isinstance(held, Memory) and (held.content, held.key) == ("Lives in Lisbon", "home")

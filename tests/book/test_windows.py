@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.book.verbs.thread_handle import ThreadHandle
+from memoranda.book.nouns.threads import ThreadHandle
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Actor
 from memoranda.model.messages import SummariseThread

@@ -26,7 +26,7 @@ def test_an_operation_without_a_command_of_its_own_is_called_by_its_name(shell: 
 
 def test_a_text_of_digits_stays_a_text_and_flags_and_lists_are_read(shell: Shell) -> None:
     shell.run("call", "remember", "owner=ana", "content=42", "key=7", "pinned=true", "tags=12", "tags=[x")
-    (memory,) = json.loads(shell.run("call", "list", "owner=ana"))["records"]
+    (memory,) = json.loads(shell.run("call", "records.list", "owner=ana"))["records"]
     assert (memory["content"], memory["key"], memory["pinned"], memory["tags"]) == (
         "42",
         "7",
@@ -48,10 +48,10 @@ def test_what_cannot_be_undone_wants_yes_where_there_is_no_terminal(shell: Shell
     shell.run("remember", "ana", "I like tea", "--key", "drink")
     refused = shell.run("call", "forget", "owner=ana", "about=drink", code=2)
     assert "cannot be undone" in refused and "--yes" in refused
-    assert json.loads(shell.run("call", "count", "owner=ana")) == 1
+    assert json.loads(shell.run("call", "records.count", "owner=ana")) == 1
     shell.run("call", "forget", "owner=ana", "about=tea", "as_owner=true", "dry_run=true")
     shell.run("call", "forget", "owner=ana", "about=tea", "as_owner=true", "--yes")
-    assert json.loads(shell.run("call", "count", "owner=ana")) == 0
+    assert json.loads(shell.run("call", "records.count", "owner=ana")) == 0
 
 
 def test_unknown_names_are_refused_with_the_nearest_right_one(shell: Shell) -> None:
@@ -60,7 +60,7 @@ def test_unknown_names_are_refused_with_the_nearest_right_one(shell: Shell) -> N
     assert "limt: there is no such argument; did you mean limit" in said
     assert "owner: it is missing" in shell.run("call", "recall", "query=tea", code=2)
     assert "is not ARGUMENT=VALUE" in shell.run("call", "recall", "ana", code=2)
-    assert "run memoranda export" in shell.run("call", "export", code=2)
+    assert "run memoranda export" in shell.run("call", "admin.export", code=2)
 
 
 def test_all_operations_are_listed_and_each_shows_its_arguments(shell: Shell) -> None:

@@ -204,12 +204,12 @@ def test_an_empty_variable_is_no_default(shell: Shell) -> None:
 #: An export that says when it is in the middle, and then waits.
 SLOW_EXPORT = """
 import asyncio
-from memoranda.book import Book
+from memoranda.book.nouns.admin import Admin
 async def slow(self, owner=None, **how):
     yield "{}"
     print("waiting", flush=True)
     await asyncio.sleep(60)
-Book.export = slow
+Admin.export = slow
 """
 
 
@@ -267,7 +267,7 @@ def test_a_book_that_cannot_be_written_is_told_without_python(shell: Shell) -> N
 
 # ── faults of our own ────────────────────────────────────────────────────────────────────────────────────────────
 
-BROKEN = "from memoranda.book import Book; Book.count = lambda *_, **__: {}['bee']"
+BROKEN = "from memoranda.book.nouns.records import Records; Records.count = lambda *_, **__: {}['bee']"
 BROKEN_ANSWER = "import memoranda.cli.commands.write_commands as m; m.print_receipt = lambda *_: {}['bee']"
 
 

@@ -19,7 +19,7 @@ def filled(shell: Shell, *texts: str) -> str:
 
 def told(shell: Shell) -> set[str]:
     with memoranda.open_sync(shell.folder / "book.db", embed=None) as book:
-        page = book.list("ana", types="message", as_owner=True)
+        page = book.records.list("ana", types="message", as_owner=True)
     return {record.content for record in page.records}  # type: ignore[attr-defined]
 
 

@@ -13,7 +13,7 @@ from tests.cli.command_line import Shell
 def hidden(place: Path) -> int:
     with open_sync(place, embed=None) as book:
         kept = book.remember("ana", "Lives in Lisbon", key="home", agent="coach")
-        return book.hide("ana", kept.id, agent="coach").receipt.position
+        return book.forgetting.hide("ana", kept.id, agent="coach").receipt.position
 
 
 def test_what_is_hidden_is_listed_counted_and_erased_in_a_shell(shell: Shell, tmp_path: Path) -> None:

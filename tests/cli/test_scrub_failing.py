@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from memoranda.book import Book
+from memoranda.book.nouns.admin import Admin
 from memoranda.cli.program import program
 from memoranda.errors import Busy
 from tests.cli.command_line import Shell, record_id
@@ -18,10 +18,10 @@ def test_a_receipt_is_told_when_the_files_cannot_be_cleared(
 ) -> None:
     gone = record_id(shell.json("remember", "ana", "zqcanary", "--agent", "helper"))
 
-    async def busy(self: Book) -> None:
+    async def busy(self: Admin) -> None:
         raise Busy("another process held the book")
 
-    monkeypatch.setattr(Book, "scrub", busy)
+    monkeypatch.setattr(Admin, "scrub", busy)
     book = str(shell.folder / "book.db")
     words = ["forget", "ana", gone, "--as-owner", "--yes", "--scrub", "--json", "--book", book]
     done = CliRunner().invoke(program, words)

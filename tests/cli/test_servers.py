@@ -8,7 +8,7 @@ import pytest
 
 from memoranda.cli import health_checks
 from memoranda.cli.replica_checks import replica_checks
-from memoranda.model.beside.server_facts import ReplicaFacts, ServerFacts
+from memoranda.model.server_facts import ReplicaFacts, ServerFacts
 
 SOUND = ServerFacts(
     version="16.4 (Debian 16.4-1)",

@@ -99,12 +99,12 @@ def test_a_day_is_a_date(shell: Shell) -> None:
 
 def test_the_synchronous_book_tells_the_same(shell: Shell) -> None:
     with open_sync(shell.folder / "book.db", worker=False) as book:
-        found = book.usage("ana", since=date(2025, 3, 2))
+        found = book.admin.usage("ana", since=date(2025, 3, 2))
         assert found == [answered(ANA, "2", day=date(2025, 3, 2)).model_copy(update={"calls": 2})]
         with pytest.raises(InvalidInput) as refused:
-            book.usage(since="2025-03-02")  # type: ignore[arg-type]
+            book.admin.usage(since="2025-03-02")  # type: ignore[arg-type]
         assert refused.value.field == "since"
         with pytest.raises(InvalidInput):
-            book.usage(agent="")
+            book.admin.usage(agent="")
         with pytest.raises(NotAllowed):
-            book.usage(Owner(tenant="other", id="ana"))
+            book.admin.usage(Owner(tenant="other", id="ana"))

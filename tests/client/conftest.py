@@ -11,7 +11,7 @@ import pytest
 import memoranda
 from memoranda.client import RemoteBook, open_remote
 from memoranda.service.app import make_app
-from memoranda.service.server import server_of
+from memoranda.service.composition import server_of
 
 
 @asynccontextmanager
@@ -32,7 +32,7 @@ async def own_book(tmp_path, clock) -> AsyncIterator[memoranda.Book]:
     """The book that the service has."""
     async with memoranda.open(tmp_path / "book.db", clock=clock) as opened:
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 @pytest.fixture

@@ -67,15 +67,15 @@ async def test_what_has_no_operation_id_is_not_sent_twice(own_book, pauses):
 
 
 async def test_an_export_that_is_cut_off_is_no_export(own_book):
-    await own_book.remember_all("ann", [{"content": f"tea {n}"} for n in range(5)])
+    await own_book.memories.remember_all("ann", [{"content": f"tea {n}"} for n in range(5)])
     async with await open_remote("http://localhost", over=Network(own_book, cuts=True)) as book:
         with pytest.raises(StorageError, match="broke off within line"):
-            [line async for line in book.export("ann")]
+            [line async for line in book.admin.export("ann")]
 
 
 async def test_an_operation_id_in_any_script_is_the_same_in_the_book_and_over_a_service(book, own_book):
     receipt = await book.remember("ann", "tea", operation="é-1 ✓")
-    known = await own_book.operation("ann", "é-1 ✓")
+    known = await own_book.records.operation("ann", "é-1 ✓")
     assert known is not None and known.items == receipt.items
     assert (await own_book.remember("ann", "tea", operation="é-1 ✓")).repeated
 

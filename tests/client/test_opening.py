@@ -25,22 +25,22 @@ async def test_an_application_moves_to_a_service_by_its_address(own_book):
             await book.remember("ann", "likes green tea", agent="chef")
             assert [hit.text for hit in await book.recall("ann", "tea", agent="chef")] == ["likes green tea"]
             assert "green tea" in (await book.context("ann", "tea", thread=thread, agent="chef")).text
-            lines = [line async for line in book.export("ann")]
-        assert lines == [line async for line in own_book.export("ann")]
+            lines = [line async for line in book.admin.export("ann")]
+        assert lines == [line async for line in own_book.admin.export("ann")]
 
 
 async def test_everything_about_a_person_comes_over_the_network_as_it_is(own_book):
     tea = (await own_book.remember("ann", "likes tea")).id
     await own_book.experience.add("guide", "heuristics", "Serve tea", evidence={"ann": [tea]})
-    await own_book.restrict("ann")
+    await own_book.admin.restrict("ann")
     async with served(own_book) as address, memoranda.open(address) as book:
-        told = [line async for line in own_book.export("ann", everything=True)]
+        told = [line async for line in own_book.admin.export("ann", everything=True)]
         assert sum('"line": "about"' in line for line in told) == 3
-        assert [line async for line in book.export("ann", everything=True)] == told
+        assert [line async for line in book.admin.export("ann", everything=True)] == told
         with pytest.raises(InvalidInput, match="everything: name the owner"):
-            [line async for line in book.export(everything=True)]
+            [line async for line in book.admin.export(everything=True)]
         async with memoranda.open("memory://") as other, served(other) as where, memoranda.open(where) as new:
-            assert (await new.import_(told)).ignored == {"about": 3}
+            assert (await new.admin.import_(told)).ignored == {"about": 3}
 
 
 def test_a_program_without_an_event_loop_moves_in_the_same_way(tmp_path):
@@ -49,12 +49,12 @@ def test_a_program_without_an_event_loop_moves_in_the_same_way(tmp_path):
             receipt = book.remember("ann", "likes green tea")
             book.thread("ann").append("user", "which tea?")
             assert book.recall("ann", "green")[0].id == receipt.items[0].id
-            book.profile.patch("ann", {"city": "Lisbon"})
-            assert book.profile.get("ann") == {"city": "Lisbon"}
-            assert book.episodes("ann") == []
+            book.profiles.patch("ann", {"city": "Lisbon"})
+            assert book.profiles.get("ann") == {"city": "Lisbon"}
+            assert book.episodes.search("ann") == []
             assert book.items.put("ann", ("a",), "x", 1).items
-            assert list(book.export("ann"))
-        assert own.count("ann", types="memory") == 1
+            assert list(book.admin.export("ann"))
+        assert own.records.count("ann", types="memory") == 1
 
 
 class Served:
@@ -153,9 +153,9 @@ async def test_an_address_without_a_service_says_so(own_book):
 async def test_what_cannot_cross_is_refused_with_where_to_do_it(own_book, tmp_path):
     async with served(own_book) as address, memoranda.open(address) as book:
         with pytest.raises(InvalidInput, match="run memoranda backup there"):
-            await book.backup(tmp_path / "copy.db")
+            await book.admin.backup(tmp_path / "copy.db")
         with pytest.raises(InvalidInput, match="progress"):
-            await book.verify(lambda done, of: None)
+            await book.admin.verify(lambda done, of: None)
         with pytest.raises(InvalidInput, match="tokens"):
             await book.context("ann", "x", count=len)
 
@@ -174,4 +174,4 @@ async def test_a_write_whose_answer_is_lost_is_sent_again_and_done_once(own_book
     async with await open_remote("http://localhost", over=Losing(app=make_app(own_book))) as book:
         await book.remember("ann", "tea")
     assert len(lost) == 2 and len(set(lost)) == 1
-    assert await own_book.count("ann") == 1
+    assert await own_book.records.count("ann") == 1

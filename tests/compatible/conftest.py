@@ -23,7 +23,7 @@ Clients = Callable[..., httpx2.AsyncClient]
 async def book(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]:
     async with memoranda.open(tmp_path / "book.db", clock=clock) as opened:
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 @pytest.fixture

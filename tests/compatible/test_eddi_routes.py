@@ -213,7 +213,7 @@ async def test_deleting_an_entry_erases_its_earlier_values_too(
         id = await put(ann, key="k", value=value)
     await put(ann, key="other", value=1)
     assert (await ann.delete(f"{MEMORIES}/entry/{id}")).status_code == 204
-    assert "pomelo" not in "".join([line async for line in book.export()])
+    assert "pomelo" not in "".join([line async for line in book.admin.export()])
     assert [one["key"] for one in await listed(ann)] == ["other"]
 
 
@@ -228,8 +228,8 @@ async def test_deleting_all_entries_leaves_none_and_may_be_repeated(
     for _ in range(2):
         assert (await ann.delete(f"{MEMORIES}/ann")).status_code == 204
     assert (await ann.get(f"{MEMORIES}/ann/count")).json() == {"userId": "ann", "count": 0}
-    assert "pomelo" not in "".join([line async for line in book.export()])
-    assert await book.get("ann", thread.id) is not None
+    assert "pomelo" not in "".join([line async for line in book.admin.export()])
+    assert await book.records.get("ann", thread.id) is not None
 
 
 async def test_a_statement_of_an_agent_is_an_entry_too(ann: httpx2.AsyncClient, book: memoranda.Book) -> None:

@@ -23,7 +23,7 @@ async def test_an_erasure_leaves_nothing_of_the_user_and_says_how_much_went(
 ) -> None:
     await _told(book)
     client = clients()
-    entries = len(await book.ledger("ann", as_owner=True))
+    entries = len(await book.records.ledger("ann", as_owner=True))
     for memories, conversations, audited in ((1, 1, entries), (0, 0, 0)):
         answer = await client.delete(f"{GDPR}/ann")
         assert answer.status_code == 200
@@ -32,7 +32,10 @@ async def test_an_erasure_leaves_nothing_of_the_user_and_says_how_much_went(
         assert told["conversationsDeleted"] == conversations and told["completedAt"].endswith("Z")
         assert told["auditEntriesPseudonymized"] == audited
         assert told["logsPseudonymized"] == told["conversationMappingsDeleted"] == 0
-    assert (await book.count("ann", as_owner=True), await book.count("bob", as_owner=True)) == (0, 1)
+    assert (
+        await book.records.count("ann", as_owner=True),
+        await book.records.count("bob", as_owner=True),
+    ) == (0, 1)
 
 
 async def test_an_export_has_the_entries_and_every_record(clients: Clients, book: memoranda.Book) -> None:
@@ -55,7 +58,7 @@ async def test_only_the_person_and_an_administrator_may_erase_and_export(
     for client in (editor, bob):
         assert (await client.delete(f"{GDPR}/ann")).status_code == 403
         assert (await client.get(f"{GDPR}/ann/export")).status_code == 403
-    assert await book.count("ann", as_owner=True) > 0
+    assert await book.records.count("ann", as_owner=True) > 0
     assert (await bob.get(f"{GDPR}/bob/export")).status_code == 200
     assert (await bob.delete(f"{GDPR}/bob")).status_code == 200
 

@@ -50,10 +50,10 @@ async def test_what_cannot_be_undone_needs_the_word_confirm(book):
     async with asking(book, admin=True) as tools:
         for name in ("delete_all_user_memories", "delete_user_data"):
             assert "confirmation='CONFIRM'" in await tools.refused(name, userId="bob", confirmation="yes")
-        assert await book.count("bob") == 1
+        assert await book.records.count("bob") == 1
         assert (await tools("export_user_data", userId="bob"))["records"][0]["content"] == "Bob likes tea"
         assert (await tools("delete_user_data", userId="bob", confirmation="CONFIRM"))["recordsDeleted"] == 1
-        assert await book.count("bob") == 0
+        assert await book.records.count("bob") == 0
 
 
 async def test_without_the_role_the_tools_refuse_and_tell_nothing(book):

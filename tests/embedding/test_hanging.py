@@ -68,7 +68,7 @@ async def test_recall_answers_by_words_says_so_and_does_not_wait_again_at_once(
             await book.recall("ana", "hive", mode="meaning")
         hanging.mended.set()
         monkeypatch.setattr(book.embeddings.maker.embedder, "_down_until", 0.0)  # the pause is over
-        await book.embed()
+        await book.admin.embed()
         assert await by_meaning(book, "hive") == ["Keeps bees"]
 
 
@@ -79,7 +79,7 @@ async def test_a_write_that_waits_for_vectors_ends_and_says_that_there_are_none(
         receipt = await book.remember("ana", "Keeps bees", wait_for="embedded")
         assert receipt.state == "stored" and "gave no answer within 0.1 s" in receipt.no_vectors_because
         hanging.mended.set()
-        assert await book.embed() == 1
+        assert await book.admin.embed() == 1
 
 
 async def test_closing_waits_a_moment_only_and_counts_no_failed_attempt(

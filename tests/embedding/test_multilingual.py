@@ -25,8 +25,7 @@ from memoranda.embedding import (
     multilingual_weights,
 )
 from memoranda.embedding.local_model import LocalModel, shared
-from memoranda.embedding.multilingual_model import PASSAGE, QUESTION, Multilingual
-from memoranda.embedding.multilingual_tokens import Pieces
+from memoranda.embedding.multilingual_model import PASSAGE, QUESTION, Multilingual, Pieces
 from memoranda.embedding.multilingual_weights import WEIGHTS, read_file
 from memoranda.errors import WeightsUnfit
 
@@ -159,8 +158,8 @@ async def test_questions_in_dutch_spanish_and_french_find_their_english_facts(
         "Où fonctionne le wifi du chalet ?": 4,
     }
     async with await memoranda.open(tmp_path / "book.db", embed="multilingual", worker=False) as book:
-        await book.remember_all("ana", [{"content": fact} for fact in facts])
-        await book.embed()
+        await book.memories.remember_all("ana", [{"content": fact} for fact in facts])
+        await book.admin.embed()
         first = 0
         for question, place in asked.items():
             found = [hit.text for hit in await book.recall("ana", question, limit=2)]
@@ -190,13 +189,13 @@ async def test_a_book_keeps_its_vectors_until_it_is_told_to_make_others(
     path = tmp_path / "book.db"
     async with await memoranda.open(path, embed=LocalEmbedder(weights_folder), worker=False) as book:
         await book.remember("ana", "Grandma is allergic to penicillin.")
-        await book.embed()
+        await book.admin.embed()
     async with await memoranda.open(path, embed="multilingual", worker=False) as book:
         assert "run: memoranda reembed" in (book.no_vectors_because or "")
         assert "all-MiniLM-L6-v2" in (book.no_vectors_because or "")
-        assert (await book.facts()).details["vectors"]["reads"] == "local/all-MiniLM-L6-v2/384"
-        await book.reembed()
-        assert (await book.facts()).details["vectors"]["reads"] == "local/multilingual-e5-small/384"
+        assert (await book.admin.facts()).details["vectors"]["reads"] == "local/all-MiniLM-L6-v2/384"
+        await book.admin.reembed()
+        assert (await book.admin.facts()).details["vectors"]["reads"] == "local/multilingual-e5-small/384"
         assert await book.recall("ana", "Tegen welk medicijn kan oma niet?", mode="meaning")
 
 

@@ -48,9 +48,11 @@ class TestMakingThemAside:
 
     async def test_embed_makes_all_and_takes_the_job_away(self, path: Path) -> None:
         async with opened(path, Topics()) as book:
-            await book.remember_all("ana", [{"content": text} for text in ("Keeps bees", "Drinks tea")])
+            await book.memories.remember_all(
+                "ana", [{"content": text} for text in ("Keeps bees", "Drinks tea")]
+            )
             assert [job.kind for job in await book.engine.jobs(None, 10)] == ["embed"]
-            assert await book.embed() == 2
+            assert await book.admin.embed() == 2
             assert await book.engine.jobs(None, 10) == []
 
     async def test_what_is_damaged_keeps_no_other_from_its_vector(
@@ -65,7 +67,7 @@ class TestMakingThemAside:
             connection.execute(f"UPDATE records SET body = '[' WHERE no IN ({damaged})")
             connection.commit()
         async with opened(path, Topics()) as book:
-            assert await book.embed() == 3
+            assert await book.admin.embed() == 3
             assert (await vectors(book))["lack"] == 4
             assert await book.engine.jobs(None, 10) == []
 
@@ -77,8 +79,8 @@ class TestMakingThemAside:
         embedder = Topics()
         async with opened(path, embedder) as book:
             texts = [f"tea number {number}" for number in range(7)]
-            await book.remember_all("ana", [{"content": text} for text in texts])
-            assert sum(await asyncio.gather(book.embed(), book.embed())) == 7
+            await book.memories.remember_all("ana", [{"content": text} for text in texts])
+            assert sum(await asyncio.gather(book.admin.embed(), book.admin.embed())) == 7
             assert sorted(text for asked in embedder.asked for text in asked) == texts
 
     async def test_an_embedder_that_the_application_brought_stays_open(self, path: Path) -> None:
@@ -138,12 +140,12 @@ class TestChangingTheModel:
             async with opened(path, Stopping()) as new:
                 assert "reembed" in new.no_vectors_because
                 with pytest.raises(EmbedderDown):
-                    await new.reembed()
+                    await new.admin.reembed()
                 assert await by_meaning(old, "railway") == ["Builds model trains"]
                 assert (await vectors(old))["making"] == {"test/larger/4": 4}
             told: list[int] = []
             async with opened(path, Larger()) as new:
-                assert await new.reembed(told.append) == 1
+                assert await new.admin.reembed(told.append) == 1
                 assert told == [1]
                 assert new.no_vectors_because == ""
                 assert await by_meaning(new, "railway") == ["Builds model trains"]
@@ -154,15 +156,15 @@ class TestChangingTheModel:
             await book.remember("ana", "Keeps bees", wait_for="embedded")
         async with opened(path, Larger(), worker=None) as book:
             assert book.embeddings.working is None
-            await book.reembed()
+            await book.admin.reembed()
             assert book.embeddings.working is not None
 
     async def test_a_write_says_that_the_vectors_were_changed_under_it(self, path: Path) -> None:
         async with opened(path, Topics()) as old, opened(path, Larger()) as new:
-            await new.reembed()
+            await new.admin.reembed()
             receipt = await old.remember("ana", "Keeps bees", wait_for="embedded")
             assert receipt.state == "stored" and "open it again" in receipt.no_vectors_because
-            await new.embed()
+            await new.admin.embed()
             assert len(await old.recall("ana", "bees")) == 1
             with pytest.raises(EmbeddingFailed, match="open it again"):
                 await by_meaning(old, "insects")
@@ -174,7 +176,7 @@ class TestChangingTheModel:
         async with opened(path, Topics()) as old, opened(path, Larger()) as new:
             await old.remember("ana", "Keeps bees", wait_for="embedded")
             assert (await old.recall("ana", "hive")).no_vectors_because == ""
-            await new.reembed()
+            await new.admin.reembed()
             if first == "recall":
                 hits = await old.recall("ana", "bees")
                 assert "open it again with that model" in hits.no_vectors_because
@@ -185,7 +187,7 @@ class TestChangingTheModel:
             vector = Topics.of("hive").tolist()
             assert (await old.recall("ana", "hive", vector=vector)).no_vectors_because != ""
             async with opened(path, Topics()) as third:
-                await third.reembed()
+                await third.admin.reembed()
             if first == "facts":
                 assert (await vectors(old))["no_vectors_because"] == ""
             hits = await old.recall("ana", "hive")
@@ -199,14 +201,14 @@ class TestChangingTheModel:
         async with opened(path, Larger(), worker=None) as waiting:
             assert "reembed" in (await waiting.recall("ana", "hive")).no_vectors_because
             async with opened(path, Larger()) as other:
-                await other.reembed()
+                await other.admin.reembed()
             assert await by_meaning(waiting, "hive") == ["Keeps bees"]
             assert waiting.embeddings.working is not None and waiting.no_vectors_because == ""
 
     async def test_without_an_embedder_there_is_nothing_to_change_to(self, path: Path) -> None:
         async with opened(path, None) as book:
             with pytest.raises(EmbeddingFailed, match="has no embedder"):
-                await book.reembed()
+                await book.admin.reembed()
 
 
 class TestTelling:
@@ -250,7 +252,7 @@ class TestTelling:
                 "no_vectors_because": "",
             }
             assert await vectors(book) == expected
-            assert await book.embed() == 2
+            assert await book.admin.embed() == 2
             assert (await vectors(book))["lack"] == 0
             await book.forget("ana", [(await thread.newest())[0].id], as_owner=True)
             found = await vectors(book)
@@ -281,7 +283,9 @@ class TestSayingSo:
         async with opened(path, Down()) as book:
             found = await book.recall("ana", "bees")
             assert len(found) == 1 and found.no_vectors_because
-            assert (await book.facts()).details["vectors"]["no_vectors_because"] == found.no_vectors_because
+            assert (await book.admin.facts()).details["vectors"][
+                "no_vectors_because"
+            ] == found.no_vectors_because
             assert (await book.recall("ana", "bees", mode="words")).no_vectors_because == ""
 
     async def test_weights_that_are_not_the_published_ones_are_told_before_they_are_used(
@@ -292,4 +296,4 @@ class TestSayingSo:
                 made.truncate(file.size)
         async with memoranda.open(path, embed=tmp_path) as book:
             await book.embeddings.examine()
-            assert "SHA-256" in (await book.facts()).details["vectors"]["no_vectors_because"]
+            assert "SHA-256" in (await book.admin.facts()).details["vectors"]["no_vectors_because"]

@@ -27,7 +27,7 @@ async def _remember(book: Book, text: str) -> Receipt:
 
 
 async def _remember_all(book: Book, text: str) -> Receipt:
-    return await book.remember_all("ana", [{"content": text}], wait_for="embedded")
+    return await book.memories.remember_all("ana", [{"content": text}], wait_for="embedded")
 
 
 async def _append(book: Book, text: str) -> Receipt:
@@ -112,7 +112,7 @@ class TestWaiting:
             assert receipt.state == "stored" and said in receipt.no_vectors_because
             assert [hit.id for hit in await book.recall("ana", "bees")] == [receipt.id]
             embedder.failure = None
-            assert await book.embed() == 1
+            assert await book.admin.embed() == 1
             assert await by_meaning(book, "insects") == ["Keeps bees"]
 
     @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ class TestWaiting:
                 await book.remember("ana", "Keeps a dog", wait_for="embedded"),
             ):
                 assert (receipt.state, receipt.no_vectors_because) == ("stored", "words alone were asked for")
-            assert (await book.profile.patch("ana", {"city": "Porto"})).no_vectors_because == ""
+            assert (await book.profiles.patch("ana", {"city": "Porto"})).no_vectors_because == ""
 
     async def test_a_repeated_operation_compares_as_ever(self, path: Path) -> None:
         async with opened(path, Topics()) as book:
@@ -156,7 +156,7 @@ class TestWaiting:
             first = await once()
             again = await once(wait_for="embedded")
             assert again.state == "embedded"
-            assert again == replace(first, repeated=True) == await book.operation("ana", "one")
+            assert again == replace(first, repeated=True) == await book.records.operation("ana", "one")
         async with opened(path, None) as book:
             assert await book.remember("ana", "Keeps bees", operation="one") == again
 
@@ -165,7 +165,7 @@ class TestWaiting:
             with pytest.raises(InvalidInput, match="is not 'stored' or 'embedded'") as caught:
                 await book.remember("ana", "Keeps bees", wait_for="indexed")
             assert caught.value.field == "wait_for"
-            assert await book.count("ana") == 0
+            assert await book.records.count("ana") == 0
 
     def test_the_synchronous_face_waits_too(self, path: Path) -> None:
         with open_sync(path, embed=Topics(), worker=False) as book:

@@ -68,7 +68,7 @@ def opened(path: Path, embed: Any, *, worker: bool | None = False) -> Any:
 
 
 async def vectors(book: Book) -> dict[str, Any]:
-    found: dict[str, Any] = (await book.facts()).details["vectors"]
+    found: dict[str, Any] = (await book.admin.facts()).details["vectors"]
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memoranda.model import changes as c
-from memoranda.model.data.items import DeleteItem, Item, PutItem, RenewItem, expiry_of
 from memoranda.model.experience_lines import Evidence
+from memoranda.model.items import DeleteItem, Item, PutItem, RenewItem, expiry_of
 from memoranda.model.messages import Overflow, ToolCall, WholeCall
 from memoranda.model.records import EVERYONE, Audience, Owner, Trust
 from memoranda_conformance.builders import (

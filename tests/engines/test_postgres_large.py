@@ -15,10 +15,10 @@ from bench.shelves import AGENTS, BEGAN, ROOMY, STEP, Steps, fill_mixed, lend_ve
 from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
-from memoranda.capabilities import SearchesLargeShelves
 from memoranda.model.changes import FOLLOW
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
+from memoranda.ports import SearchesLargeShelves
 from memoranda.recall.scoring.deviations import expected_deviation
 from memoranda.recall.scoring.fields import K1, Field
 from tests.engines.postgres_server import Place
@@ -106,7 +106,7 @@ async def looked(book: Book) -> Sequence[Any]:
 
 
 async def asked(book: Book) -> list[str]:
-    page = await book.list("ann", types="message", limit=50, as_owner=True)
+    page = await book.records.list("ann", types="message", limit=50, as_owner=True)
     talk = Talk(7)
     return [talk.question(record.passage_text() or "") for record in page.records[::6]]
 
@@ -153,21 +153,21 @@ async def test_a_forgotten_record_is_not_found_and_a_new_one_is_found_at_once(la
     await large.remember("ann", said, agent="helper", audience="global")
     hits = await large.recall("ann", question, agent="helper")
     assert said in [hit.record.passage_text() for hit in hits]
-    assert (await large.verify()).faults == ()
+    assert (await large.admin.verify()).faults == ()
     await index_shelf(large)
-    assert (await large.verify()).faults == ()
+    assert (await large.admin.verify()).faults == ()
 
 
 async def test_verify_finds_a_vector_that_the_index_lacks_and_a_rebuild_has_it_indexed_anew(large: Book):
     engine = large.engine
     assert isinstance(engine, PostgresEngine)
     await engine.server.write(lambda s: s.run_text("DELETE FROM nearness_1"))
-    faults = (await large.verify()).faults
+    faults = (await large.admin.verify()).faults
     assert len(faults) == PASSAGES and all("does not contain the vector" in fault for fault in faults)
-    await large.rebuild()
+    await large.admin.rebuild()
     assert [job.kind for job in await engine.jobs(None, 10)].count(FOLLOW) == 1
     await index_shelf(large)
-    assert (await large.verify()).faults == ()
+    assert (await large.admin.verify()).faults == ()
 
 
 async def test_a_view_of_a_large_shelf_and_a_private_one_finds_both_and_other_agents_do_not(large: Book):
@@ -185,7 +185,10 @@ async def test_a_view_of_a_large_shelf_and_a_private_one_finds_both_and_other_ag
 
 
 async def test_the_reason_for_a_missing_hit_is_the_same(large: Book):
-    ids = [record.id for record in (await large.list("ann", types="memory", limit=3, as_owner=True)).records]
+    ids = [
+        record.id
+        for record in (await large.records.list("ann", types="memory", limit=3, as_owner=True)).records
+    ]
     found, held = await both(large, (await asked(large))[0], explain=ids)
     assert found == held
 
@@ -228,7 +231,7 @@ async def test_a_worker_indexes_a_shelf_that_has_become_large(postgres: Place):
         await book.remember("ann", "what came later", agent="helper", audience="global")
         await lend_vectors(book, StandIn(1))
         assert not await engine.large_shelves.is_behind()
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_without_the_extension_the_shelf_is_read_into_memory(postgres: Place):

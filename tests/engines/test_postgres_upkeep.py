@@ -17,13 +17,13 @@ from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
 from memoranda.book.admin.book_copy import CopyRun
-from memoranda.capabilities import CandidateQuery
 from memoranda.errors import StorageError
 from memoranda.model.changes import FOLLOW, JobDraft
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
+from memoranda.ports import CandidateQuery
 from memoranda_conformance.builders import BEN, LARGE, SMALL, Pen, vectors_of
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place
@@ -56,7 +56,7 @@ async def book(postgres: Place) -> AsyncIterator[Book]:
         await lend_vectors(opened, StandIn(1))
         engine.large_shelves.threshold = PASSAGES // 2
         yield opened
-        assert (await opened.verify()).faults == ()
+        assert (await opened.admin.verify()).faults == ()
 
 
 def engine_of(book: Book) -> PostgresEngine:
@@ -209,7 +209,7 @@ async def test_a_lock_that_is_held_for_long_is_noticed(postgres: Place):
 async def test_a_set_is_switched_while_a_transaction_reads_vectors_for_long(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
-    ids = [record.id for record in (await book.list("ann", limit=100, as_owner=True)).records]
+    ids = [record.id for record in (await book.records.list("ann", limit=100, as_owner=True)).records]
     await engine.begin_set(LARGE)
     await engine.put_vectors(LARGE, vectors_of(LARGE, *ids))
     async with open_meanwhile(
@@ -248,7 +248,7 @@ async def test_a_search_during_a_switch_is_repeated(book: Book, monkeypatch: pyt
 async def test_a_shelf_is_not_behind_once_an_erasure_is_indexed(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
-    last = (await book.list("ann", limit=1, as_owner=True, newest_first=True)).records[0]
+    last = (await book.records.list("ann", limit=1, as_owner=True, newest_first=True)).records[0]
     await book.forget("ann", last.id, as_owner=True)
     assert await engine.large_shelves.is_behind()
     await engine.large_shelves.update()

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memoranda.capabilities import NotifiesWorkers
 from memoranda.model.changes import Job, JobDraft, JobState
 from memoranda.model.values import utc_now
+from memoranda.ports import NotifiesWorkers
 from memoranda.worker import Worker
 from memoranda_conformance.builders import Pen
 from tests.engines.between import between, nothing_hangs, through

@@ -80,7 +80,7 @@ async def a_book(engine: str, folder: Path, server: Any) -> AsyncIterator[Book]:
     given: dict[str, Any] = {"embed": StubEmbedder(), "worker": False, "clock": lambda: NOW}
     async with memoranda.open(address or server().new_book(), **given) as book:
         yield book
-        assert (await book.verify(whole=True)).faults == ()
+        assert (await book.admin.verify(whole=True)).faults == ()
 
 
 async def tell(book: Book, talk: Talk, *, whole: bool) -> list[Redaction]:
@@ -130,11 +130,11 @@ async def recalled(book: Book, question: str, mode: str) -> list[Any]:
 async def take_out(book: Book, redactions: list[Redaction], way: str) -> None:
     target = Target(ANA, WHOLE, ACTOR, redactions=tuple(redactions))
     if way == "erased":
-        await book.backups.forget(target, backups=False)
+        await book.admin.backups.forget(target, backups=False)
         return
     hid = await hide(book, redactions)
     if way == "hidden and erased":
-        await book.backups.forget(Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False)
+        await book.admin.backups.forget(Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False)
 
 
 async def hide(book: Book, redactions: list[Redaction]) -> Receipt:
@@ -163,12 +163,12 @@ def test_recall_is_as_if_the_words_that_were_taken_out_had_never_been_said(
         async with a_book(engine, tmp_path, server) as told, a_book(engine, tmp_path, server) as never:
             redactions = await tell(told, talk, whole=True)
             await tell(never, talk, whole=False)
-            await told.embed()
+            await told.admin.embed()
             await recalled(told, "blue canary", "hybrid")
             if redactions:
                 await take_out(told, redactions, way)
-            await told.embed()
-            await never.embed()
+            await told.admin.embed()
+            await never.admin.embed()
             gone = sorted(talk.out)
             for question in (*rng.sample(WORDS, 3), _sentence(rng, "n1x0"), *gone[:2]):
                 for mode in ("words", "meaning", "hybrid"):
@@ -186,16 +186,16 @@ def test_recall_is_as_if_the_words_that_were_taken_out_had_never_been_said(
 
 
 async def everything(book: Book) -> list[Any]:
-    return list((await book.list(ANA, limit=1000, as_owner=True)).records)
+    return list((await book.records.list(ANA, limit=1000, as_owner=True)).records)
 
 
 async def all_reads(book: Book) -> dict[str, Any]:
     """Return the answers of all reads without versions, times of writing and the ledger."""
     same = {"version": 0, "recorded_at": NOW, "past": ()}
     records = await everything(book)
-    got = [await book.get(ANA, one.id, as_owner=True) for one in records]
+    got = [await book.records.get(ANA, one.id, as_owner=True) for one in records]
     exported: dict[str, Any] = {}
-    async for line in book.export(ANA):
+    async for line in book.admin.export(ANA):
         record = json.loads(line).get("record")
         # Earlier versions come before later ones.
         if isinstance(record, dict) and "id" in record:
@@ -228,7 +228,7 @@ def test_an_undo_of_hiding_restores_every_byte_of_every_read_until_it_is_finishe
             await book.door.write(ANA, WHOLE, ACTOR, [summed], request=None)
             if not redactions:
                 return
-            await book.embed()
+            await book.admin.embed()
             before = await all_reads(book)
             hid = await hide(book, redactions)
             for read, shown in (await all_reads(book)).items():
@@ -236,14 +236,14 @@ def test_an_undo_of_hiding_restores_every_byte_of_every_read_until_it_is_finishe
                 told = json.dumps(shown, default=str) if read != "exported" else ""
                 assert not [one for one in talk.out if one in told], read
             await book.undo(ANA, hid.position, as_owner=True)
-            await book.embed()
+            await book.admin.embed()
             after = await all_reads(book)
             for read, found in before.items():
                 assert after[read] == found, read
 
             again = [Redaction(one.message, one.spans) for one in redactions]
             hid = await hide(book, again)
-            await book.backups.forget(Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False)
+            await book.admin.backups.forget(Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False)
             with pytest.raises(Erased):
                 await book.undo(ANA, hid.position, as_owner=True)
             gone = json.dumps(await all_reads(book), default=str)

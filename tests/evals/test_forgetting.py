@@ -58,7 +58,7 @@ async def test_what_is_left_counts_as_named_where_an_entry_has_its_record_and_wo
             next(telling for telling in paraphrases if telling.place == place)
             for place in ("message", "summary", "profile")
         )
-        said = await book.get(one.owner, sentence.record, as_owner=True)
+        said = await book.records.get(one.owner, sentence.record, as_owner=True)
         assert isinstance(said, Message)
         start = said.content.index(sentence.text)
         one.book = Forgetful(  # type: ignore[assignment]

@@ -46,7 +46,9 @@ def notes(*contents: str, **fields: Any) -> Callable[[ModelRequest], Said]:
 
 
 async def known(book: Book, **more: Any) -> list[str]:
-    page = await book.list("ann", types="memory", only={"statuses": ["active"]}, as_owner=True, **more)
+    page = await book.records.list(
+        "ann", types="memory", only={"statuses": ["active"]}, as_owner=True, **more
+    )
     return sorted(record.content for record in page.records if isinstance(record, Memory))
 
 

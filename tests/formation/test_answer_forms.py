@@ -89,14 +89,14 @@ async def outcome(clock: HandClock, text: str) -> tuple[dict[str, Any], int]:
 
 
 async def left(book: Book) -> dict[str, Any]:
-    page = await book.list("dana", types="memory", as_owner=True)
+    page = await book.records.list("dana", types="memory", as_owner=True)
     memories = [one for one in page.records if isinstance(one, Memory)]
     episodes = await book.episodes.list("dana", agent="forge")
     return {
         "active": sorted(one.content for one in memories if one.active),
         "kinds": sorted(one.kind for one in memories if one.active),
         "gone": sorted(one.content for one in memories if not one.active),
-        "profile": await book.profile.get("dana", agent="forge"),
+        "profile": await book.profiles.get("dana", agent="forge"),
         "episodes": [(one.goal, one.outcome.value) for one in episodes],
         "lines": [one.line for one in await book.experience.list("forge")],
     }
@@ -276,7 +276,7 @@ async def test_a_memory_that_is_taken_back_is_named_in_any_form(clock: HandClock
         thread = await book.thread("dana", agent="forge")
         await thread.append("user", "That my team is on Postgres 15 is not right any more, forget it.")
         await settle(book, clock)
-        found = await book.get("dana", held.id, as_owner=True)
+        found = await book.records.get("dana", held.id, as_owner=True)
 
     assert isinstance(found, Memory) and not found.active
     assert len(models.asked) == 1
@@ -343,7 +343,7 @@ async def test_an_inexact_quote_is_the_messages_own_words_or_none_and_the_note_s
         thread = await book.thread("dana", agent="forge")
         await thread.append("user", SAID[3])
         await settle(book, clock)
-        (memory,) = (await book.list("dana", types="memory", as_owner=True)).records
+        (memory,) = (await book.records.list("dana", types="memory", as_owner=True)).records
 
     assert isinstance(memory, Memory)
     assert [one.quote for one in memory.quotes] == ([kept] if kept else [])

@@ -58,10 +58,10 @@ async def test_what_another_speaker_says_of_themselves_is_not_said_of_the_owner(
         await thread.append("user", "My name is Ben and I am allergic to peanuts.", speaker="ben")
         await thread.append("user", "I live in Rome.", speaker="Ann")
         await settle(book, clock)
-        page = await book.list("ann", types="memory", agent="guide")
+        page = await book.records.list("ann", types="memory", agent="guide")
         about = {record.content: record.subject for record in page.records if isinstance(record, Memory)}
         assert about == {"Is called Ben": "ben", "Is allergic to peanuts": "ben", "Lives in Rome": None}
-        assert await book.profile.get("ann", agent="guide") == {"home": "Rome"}
+        assert await book.profiles.get("ann", agent="guide") == {"home": "Rome"}
 
 
 async def test_a_model_cannot_make_another_speaker_the_owner(clock: HandClock):
@@ -78,11 +78,11 @@ async def test_a_model_cannot_make_another_speaker_the_owner(clock: HandClock):
         await thread.append("user", "This is Ben, he will tell you.")
         await thread.append("user", "I live in Berlin.", speaker="ben")
         await settle(book, clock)
-        (memory,) = (await book.list("ann", types="memory", agent="guide")).records
+        (memory,) = (await book.records.list("ann", types="memory", agent="guide")).records
         assert (
             isinstance(memory, Memory)
             and memory.subject == "ben"
-            and await book.profile.get("ann", agent="guide") == {}
+            and await book.profiles.get("ann", agent="guide") == {}
         )
 
 
@@ -113,7 +113,7 @@ async def test_of_what_was_said_at_one_moment_the_later_message_counts(clock: Ha
         await thread.append([{"role": "user", "content": text} for text in talk])
         await settle(book, clock)
         assert await known(book) == ["Lives in Boston"]
-        assert (await book.profile.get("ann", agent="guide"))["home"] == "Boston"
+        assert (await book.profiles.get("ann", agent="guide"))["home"] == "Boston"
         await thread.form_again()
         await settle(book, clock)
         assert await known(book) == ["Lives in Boston"]

@@ -150,7 +150,7 @@ async def test_forgetting_a_turn_takes_the_summary_that_covers_it(clock: HandClo
         assert "4471" in (await thread.get()).summary
         await book.forget("ann", said.id, as_owner=True)
         assert (await thread.get()).summary == ""
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 def test_a_summary_without_a_model_stays_within_its_tokens_and_keeps_what_was_stated():

@@ -60,7 +60,7 @@ async def say(book: Book, clock: HandClock, *turns: dict[str, Any], seconds: flo
 
 
 async def memories(book: Book) -> Sequence[Memory]:
-    page = await book.list("ann", types="memory", only={"statuses": ["active"]}, as_owner=True)
+    page = await book.records.list("ann", types="memory", only={"statuses": ["active"]}, as_owner=True)
     return [record for record in page.records if isinstance(record, Memory)]
 
 
@@ -98,10 +98,10 @@ async def test_a_promise_is_settled_when_user_or_assistant_say_that_it_is_done(
         (kept,) = await memories(book)
         await say(book, clock, {"role": "user", "content": "How is it going?"}, words)
         assert kept.id not in {one.id for one in await memories(book)}
-        history = await book.history("ann", kept.id, as_owner=True)
+        history = await book.records.history("ann", kept.id, as_owner=True)
         last = history[-1].record
         assert isinstance(last, Memory) and last.reason.startswith("settled in a conversation")
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 @pytest.mark.parametrize(

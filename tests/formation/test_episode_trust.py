@@ -37,7 +37,7 @@ async def episode_of(clock: HandClock, said: Said | None) -> tuple[Episode, str]
         await settle(book, clock)
         (episode,) = await book.episodes.list("ann", agent="guide")
         context = await book.context("ann", "When do the nightly builds run?", agent="guide")
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
         return episode, context.text
 
 

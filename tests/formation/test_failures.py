@@ -166,7 +166,7 @@ async def assert_nothing_is_lost_to_a_reader(book: Book) -> None:
     found = await book.recall("ann", "jazz", agent="guide")
     assert TALK[0]["content"] in [hit.record.passage_text() for hit in found]
     assert "I like jazz" in (await book.context("ann", "What music do I like?", agent="guide")).text
-    assert await book.count("ann", types="memory", as_owner=True) == 0
+    assert await book.records.count("ann", types="memory", as_owner=True) == 0
 
 
 @pytest.mark.parametrize("name", ILL)
@@ -196,7 +196,7 @@ async def test_what_goes_wrong_at_a_provider_leaves_no_trace_once_it_is_well(
     async with opened(clock, tmp_path / "book.db") as book:
         await recovered(book, clock, server)
         assert differences(await records_as_texts(book), wanted) == []
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 @pytest.mark.parametrize("name", ["a server's error", "invalid JSON"])
@@ -208,17 +208,20 @@ async def test_the_doctor_tells_what_keeps_a_thread_from_being_formed(
     async with opened(clock) as book:
         await talked(book)
         await settle(book, clock, 31)
-        check = formation(Forming(await jobs(book), await book.who_forms()), clock())
+        check = formation(Forming(await jobs(book), await book.jobs.who_forms()), clock())
         assert check.state == "note" and "1 thread waits" in check.found
         assert (await jobs(book))[0].error in check.found
         for _ in range(30):
             await settle(book, clock, 60)
-        check = formation(Forming(await jobs(book), await book.who_forms()), clock())
+        check = formation(Forming(await jobs(book), await book.jobs.who_forms()), clock())
         told_of = "1 were given up" if ill.state is JobState.DEAD else "1 thread waits"
         assert told_of in check.found
         await recovered(book, clock, server)
-        found = formation(Forming(await jobs(book), await book.who_forms()), clock())
-        assert (found.state, found.found) == ("ok", f"no thread waits; formed with {await book.who_forms()}")
+        found = formation(Forming(await jobs(book), await book.jobs.who_forms()), clock())
+        assert (found.state, found.found) == (
+            "ok",
+            f"no thread waits; formed with {await book.jobs.who_forms()}",
+        )
 
 
 async def test_an_answer_in_prose_is_as_good_as_a_bare_one(server: ModelServer, clock: HandClock) -> None:

@@ -66,16 +66,16 @@ async def test_an_owners_threads_are_formed_as_far_as_the_view_sees_them(clock: 
         await a_thread(book)
         await a_thread(book, "I have a dog.", agent="other")
         await (await book.thread("bob", agent="guide")).append("user", "I like tea.")
-        assert (await book.list("ann", types="memory", as_owner=True)).waiting == 2
+        assert (await book.records.list("ann", types="memory", as_owner=True)).waiting == 2
         assert (await book.about("ann", agent="guide")).waiting == 1
-        assert "1 conversation waits" in repr(await book.list("ann", agent="guide"))
+        assert "1 conversation waits" in repr(await book.records.list("ann", agent="guide"))
         made = await book.form("ann", agent="guide")
         assert states(made) == [("formed", "")]
         assert (await book.about("ann", as_owner=True)).waiting == 1
         assert states(await book.form("ann", as_owner=True)) == [("formed", "")]
         assert (await book.form("ann", as_owner=True)).threads == ()
         assert (await book.about("bob", as_owner=True)).waiting == 1
-        assert await book.count("bob", types="memory", as_owner=True) == 0
+        assert await book.records.count("bob", types="memory", as_owner=True) == 0
 
 
 async def test_what_was_left_out_comes_with_the_reason(clock: HandClock) -> None:
@@ -115,7 +115,7 @@ async def test_a_model_that_is_down_is_the_reason_and_the_next_call_tries_again(
 
 async def test_a_process_that_may_not_form_says_who_does(tmp_path: Path, clock: HandClock) -> None:
     async with opened(tmp_path / "book.db", clock) as book:
-        await book.form_with("openai-chat:gpt-4o-mini")
+        await book.jobs.form_with("openai-chat:gpt-4o-mini")
         (waits,) = (await (await a_thread(book)).form()).threads
         assert waits.state == "waiting" and "openai-chat:gpt-4o-mini" in waits.because
 

@@ -73,7 +73,7 @@ def say(request: ModelRequest) -> Said:
 
 
 async def contacts(book: Book) -> dict[str, Memory]:
-    page = await book.list("ann", types="memory", only={"statuses": ["active"]}, as_owner=True)
+    page = await book.records.list("ann", types="memory", only={"statuses": ["active"]}, as_owner=True)
     return {str(one.subject): one for one in page.records if isinstance(one, Memory)}
 
 
@@ -104,7 +104,7 @@ async def test_an_update_that_names_one_field_keeps_the_others(clock: HandClock,
         assert '"phone": "555-0101"' in models.asked[1].content
 
         (older,) = held["Joanne"].supersedes
-        found = await book.get("ann", older, as_owner=True)
+        found = await book.records.get("ann", older, as_owner=True)
         assert isinstance(found, Memory) and not found.active and found.data["document"] == whole
         found_by = await book.recall("ann", "preferred name", types="memory", as_owner=True)
         assert found_by[0].id == held["Joanne"].id
@@ -120,7 +120,7 @@ async def test_forgetting_either_message_forgets_what_it_said_of_the_contact(
         await book.schemas.put("Contact", parameters=CONTACT, update_mode="insert")
         said = await told(book, clock, *SAID)
         await book.forget("ann", [said[place]], as_owner=True)
-        page = await book.list("ann", types="memory", as_owner=True)
+        page = await book.records.list("ann", types="memory", as_owner=True)
         left = str([one.model_dump_json() for one in page.records])
 
         assert ("555-0101" in left, '"Jo"' in left) == (place == 1, False)
@@ -131,7 +131,7 @@ async def test_a_change_of_a_document_is_undone_like_any_other(clock: HandClock)
     async with opened("memory://", clock, ScriptedModels(say)) as book:
         await book.schemas.put("Contact", parameters=CONTACT, update_mode="insert")
         await told(book, clock, *SAID)
-        history = await book.history("ann", (await contacts(book))["Joanne"].id, as_owner=True)
+        history = await book.records.history("ann", (await contacts(book))["Joanne"].id, as_owner=True)
         await book.undo("ann", history[-1].position, as_owner=True)
 
         assert "preferred_name" not in (await contacts(book))["Joanne"].data["document"]

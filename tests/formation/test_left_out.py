@@ -41,7 +41,7 @@ async def test_each_part_that_was_left_out_is_in_the_trace_with_code_and_place_a
         await thread.append(TALK)
         await settle(book, clock)
         (part,) = await thread.formed()
-        entries = await book.ledger("ann", as_owner=True, limit=1_000)
+        entries = await book.records.ledger("ann", as_owner=True, limit=1_000)
 
     told = {(one.part, one.code) for one in part.left_out}
     assert {("notes[0]", "kind"), ("notes[1]", "claimed")} <= told
@@ -59,7 +59,7 @@ async def test_nothing_left_out_leaves_no_note(clock: HandClock):
         await thread.append(TALK)
         await settle(book, clock)
         (part,) = await thread.formed()
-        entries = await book.ledger("ann", as_owner=True, limit=1_000)
+        entries = await book.records.ledger("ann", as_owner=True, limit=1_000)
 
     assert part.left_out == ()
     assert not any(LEFT_OUT in one.note for one in entries)
@@ -77,7 +77,7 @@ async def test_where_no_rule_reads_a_statement_the_reason_says_what_to_do():
             for one in said:
                 await thread.append("user", one)
             await thread.form(wait=False)
-            await book.drain()
+            await book.jobs.run()
             told.append((await thread.formed(limit=1))[0].left_out)
     assert [[(one.part, one.code) for one in parts] for parts in told] == [[("message 1", "unread")], [], []]
     assert "remember" in told[0][0].reason and "[models]" in told[0][0].reason
@@ -123,7 +123,7 @@ async def test_a_refused_superseding_part_goes_back_once_with_the_reason(
         await settle(book, clock)
         assert await known(book) == held
         told = [one.code for part in await thread.formed() for one in part.left_out]
-        memories = (await book.list("ann", types="memory", as_owner=True)).records
+        memories = (await book.records.list("ann", types="memory", as_owner=True)).records
 
     assert faults == [(f"notes[0]: {LEFT_OUT_BECAUSE['partial']}",)]
     assert len(models.asked) == 3

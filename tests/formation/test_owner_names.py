@@ -16,7 +16,7 @@ from tests.formation.books import opened, settle
 
 
 async def about(book: Book, owner: str = "user-8842") -> dict[str, tuple[str | None, str | None]]:
-    page = await book.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
+    page = await book.records.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
     return {one.content: (one.subject, one.key) for one in page.records if isinstance(one, Memory)}
 
 
@@ -41,7 +41,7 @@ async def test_a_lone_display_name_is_the_owner(clock: HandClock):
         await thread.append("assistant", "How nice!", speaker="Melanie")
         await settle(book, clock)
         assert await about(book) == {"Caroline lives in Berlin": (None, "home")}
-        assert await book.profile.get("user-8842", agent="guide") == {"home": "Berlin"}
+        assert await book.profiles.get("user-8842", agent="guide") == {"home": "Berlin"}
         assert [label for label, _ in entries(models.asked[0]).values()] != []
         assert "user Caroline" in models.asked[0].content
         said = [one for one in await thread.messages() if isinstance(one, Message)]
@@ -55,7 +55,7 @@ async def test_rules_take_a_lone_display_name_for_the_owner_as_well(clock: HandC
         await thread.append("user", "I live in Berlin.", speaker="Caroline")
         await settle(book, clock)
         assert await about(book) == {"Lives in Berlin": (None, "home")}
-        assert await book.profile.get("user-8842", agent="guide") == {"home": "Berlin"}
+        assert await book.profiles.get("user-8842", agent="guide") == {"home": "Berlin"}
 
 
 @pytest.mark.parametrize("first", ["Ben", None, "user-8842"])
@@ -70,12 +70,12 @@ async def test_a_display_name_beside_another_speaker_is_not_the_owner(clock: Han
         await thread.append("user", "I live in Berlin.", speaker="Caroline")
         await settle(book, clock)
         assert await about(book) == {"Lives in Berlin": ("Caroline", "Caroline: home")}
-        assert await book.profile.get("user-8842", agent="guide") == {}
+        assert await book.profiles.get("user-8842", agent="guide") == {}
 
 
 async def test_who_is_named_in_the_profile_stays_the_owner_when_others_join(clock: HandClock):
     async with opened("memory://", clock) as book:
-        await book.profile.patch("user-8842", {"name": "Caroline Weber"}, agent="guide")
+        await book.profiles.patch("user-8842", {"name": "Caroline Weber"}, agent="guide")
         thread = await book.thread("user-8842", agent="guide")
         await thread.append("user", "I live in Lisbon.", speaker="Ben")
         await thread.append("user", "I live in Berlin.", speaker="Caroline")
@@ -89,7 +89,7 @@ async def test_who_is_named_in_the_profile_stays_the_owner_when_others_join(cloc
 
 async def test_a_lone_speaker_whom_the_profile_names_otherwise_is_somebody_else(clock: HandClock):
     async with opened("memory://", clock) as book:
-        await book.profile.patch("user-8842", {"name": "Caroline"}, agent="guide")
+        await book.profiles.patch("user-8842", {"name": "Caroline"}, agent="guide")
         thread = await book.thread("user-8842", agent="guide")
         await thread.append("user", "I live in Lisbon.", speaker="Ben")
         await settle(book, clock)
@@ -118,7 +118,7 @@ async def test_the_name_in_the_profile_is_the_owner(clock: HandClock, known: boo
 
     async with opened("memory://", clock, ScriptedModels(say)) as book:
         if known:
-            await book.profile.patch("user-8842", {"name": "Dana Okafor"}, agent="guide")
+            await book.profiles.patch("user-8842", {"name": "Dana Okafor"}, agent="guide")
         thread = await book.thread("user-8842", agent="guide")
         await thread.append("user", "I'm Dana Okafor. I live in Utrecht. Piotr owns billing.")
         await settle(book, clock)

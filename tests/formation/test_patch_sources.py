@@ -56,7 +56,7 @@ ANSWERS = {
 
 
 async def document(book: Book) -> ProfileDocument:
-    (found,) = await book.profile.documents("dana", agent="forge")
+    (found,) = await book.profiles.documents("dana", agent="forge")
     return found
 
 
@@ -64,7 +64,7 @@ async def sources(book: Book) -> dict[str, tuple[tuple[UUID, ...], ...]]:
     """Return the sources of each field; a bound field's are those of the memory that holds it."""
     found = {}
     for name, grounds in (await document(book)).grounds.items():
-        held = await book.get("dana", grounds[0][0], agent="forge")
+        held = await book.records.get("dana", grounds[0][0], agent="forge")
         found[name] = (held.sources,) if isinstance(held, Memory) else grounds
     return found
 

@@ -157,10 +157,10 @@ async def test_forming_prepares_the_episode_and_rules_step_in_where_no_model_tel
         # Nobody answered the user, whatever the model says.
         assert episode.outcome is Outcome.ABANDONED
         assert episode.goal == ("Book a table" if tells else ASKED["content"])
-        assert sum(spent.calls for spent in await book.usage()) == again
+        assert sum(spent.calls for spent in await book.admin.usage()) == again
         await settle(book, clock, 25 * HOUR)
         assert len(models.asked) == again and len(await episodes(book)) == 1
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_a_prepared_episode_grows_with_the_thread_and_leaves_with_a_message_that_it_covers(
@@ -257,7 +257,7 @@ async def test_an_endless_thread_gets_an_episode_a_topic_though_it_is_never_quie
         assert len(second.sources) == 2
         goals = (first.goal, second.goal)
         assert goals == (("Book a table", "Check in") if by_model else (ASKED["content"], FLIGHT["content"]))
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_topics_that_no_worker_saw_in_time_get_an_episode_each(clock: HandClock) -> None:

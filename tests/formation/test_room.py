@@ -22,7 +22,7 @@ FULL = Limits(memories_per_agent=2, writes_per_run=100)
 
 async def fill(book: memoranda.Book, agent: str = "guide", **fields: Any) -> memoranda.Receipt:
     statements = [{"content": f"{agent} {number}", **fields} for number in range(2)]
-    return await book.remember_all("ann", statements, agent=agent)
+    return await book.memories.remember_all("ann", statements, agent=agent)
 
 
 async def test_a_thread_waits_until_a_memory_is_retracted_and_its_answer_is_bought_once(clock: HandClock):
@@ -40,7 +40,7 @@ async def test_a_thread_waits_until_a_memory_is_retracted_and_its_answer_is_boug
             await settle(book, clock, 15 * 60)
         (job,) = await jobs(book)
         assert job.tries == 0 and job.postponed == 13 and len(models.asked) == 1
-        await book.retract("ann", filled.ids()[0], agent="guide")
+        await book.memories.retract("ann", filled.ids()[0], agent="guide")
         await settle(book, clock, 15 * 60)
         assert await known(book) == ["Likes jazz", "guide 1"] and await jobs(book) == []
         assert (await thread.get()).formed_through == 2 and len(models.asked) == 1
@@ -63,7 +63,7 @@ async def test_a_correction_that_the_model_refused_is_not_asked_for_again_while_
         for _ in range(4):
             await settle(book, clock, 15 * 60)
         assert len(models.asked) == 2
-        await book.retract("ann", filled.ids()[0], agent="guide")
+        await book.memories.retract("ann", filled.ids()[0], agent="guide")
         await settle(book, clock, 15 * 60)
         assert await known(book) == ["Likes jazz", "guide 1"] and len(models.asked) == 2
 
@@ -105,11 +105,11 @@ async def test_what_is_formed_evicts_the_agents_weakest_and_says_so(clock: HandC
         await fill(book, agent="coach")
         filled = await fill(book)
         weak, used = filled.ids()
-        await book.mark_used("ann", [used], agent="guide")
+        await book.memories.mark_used("ann", [used], agent="guide")
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
         assert await known(book) == ["Likes jazz", "coach 0", "coach 1", "guide 1"]
-        evicted = (await book.history("ann", weak, agent="guide"))[-1]
+        evicted = (await book.records.history("ann", weak, agent="guide"))[-1]
         assert evicted.verb == "evict" and evicted.record is not None
         await book.undo("ann", evicted.position, agent="guide")
         assert await known(book) == ["coach 0", "coach 1", "guide 0", "guide 1"]
@@ -133,7 +133,7 @@ async def test_threads_that_rules_form_wait_for_room_as_well(clock: HandClock):
         await thread.append("user", "I like jazz.")
         await settle(book, clock)
         assert (await thread.get()).formed_through == 0 and len(await jobs(book)) == 1
-        await book.retract("ann", filled.ids()[0], agent="guide")
+        await book.memories.retract("ann", filled.ids()[0], agent="guide")
         await settle(book, clock, 15 * 60)
         assert (await thread.get()).formed_through == 1 and len(await known(book)) == 2
 

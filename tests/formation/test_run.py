@@ -42,8 +42,10 @@ async def test_what_was_said_becomes_notes_profile_and_sources(clock: HandClock)
         assert await settle(book, clock, 1) == 0
         assert await settle(book, clock) == 1
         assert await known(book) == ["Likes jazz", "Lives in New York"]
-        assert await book.profile.get("ann", agent="guide") == {"home": "New York", "interests": ["jazz"]}
-        home = (await book.list("ann", types="memory", only={"keys": ["home"]}, agent="guide")).records[0]
+        assert await book.profiles.get("ann", agent="guide") == {"home": "New York", "interests": ["jazz"]}
+        home = (
+            await book.records.list("ann", types="memory", only={"keys": ["home"]}, agent="guide")
+        ).records[0]
         why = await book.why("ann", home.id, agent="guide")
         assert [source.id for source in why.sources] == [said.ids("message")[0]]
         assert (await thread.get()).formed_through == 2
@@ -86,7 +88,7 @@ async def test_a_restart_between_schedule_and_run_loses_nothing(tmp_path: Path, 
     async with opened(tmp_path / "book.db", clock, ScriptedModels(notes("Likes jazz"))) as book:
         assert await settle(book, clock) == 1
         assert await known(book) == ["Likes jazz"]
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_an_empty_conversation_asks_nothing_and_writes_nothing(clock: HandClock):
@@ -95,9 +97,9 @@ async def test_an_empty_conversation_asks_nothing_and_writes_nothing(clock: Hand
         thread = await book.thread("ann", agent="guide")
         await thread.form()
         await thread.close()
-        before = await book.count("ann", as_owner=True)
+        before = await book.records.count("ann", as_owner=True)
         await settle(book, clock)
-        assert models.asked == [] and await book.count("ann", as_owner=True) == before
+        assert models.asked == [] and await book.records.count("ann", as_owner=True) == before
 
 
 async def test_nothing_to_remember_is_an_answer_that_writes_no_memory(clock: HandClock):
@@ -136,7 +138,7 @@ async def test_a_correction_supersedes_what_its_key_held(clock: HandClock):
         await thread.append("user", "I moved to Boston. I am 25 years old now. I like tea.")
         await settle(book, clock)
         assert await known(book) == ["Is 25 years old", "Likes jazz", "Likes tea", "Lives in Boston"]
-        profile = await book.profile.get("ann", agent="guide")
+        profile = await book.profiles.get("ann", agent="guide")
         assert profile == {"home": "Boston", "age": 25, "interests": ["jazz", "tea"]}
 
 
@@ -169,7 +171,7 @@ async def test_everything_forgotten_while_the_model_thinks_leaves_no_work(clock:
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
         await settle(book, clock, 3600)
-        assert await jobs(book) == [] and await book.count("ann", as_owner=True) == 0
+        assert await jobs(book) == [] and await book.records.count("ann", as_owner=True) == 0
 
 
 async def test_a_note_that_the_door_refuses_does_not_keep_the_others_out(clock: HandClock):

@@ -42,7 +42,7 @@ async def test_a_thread_that_closes_long_after_it_was_formed_gets_its_episode_an
         await settle(book, clock)
         (episode,) = await book.episodes.list("ann", agent="guide")
         assert episode.goal == "Choose music" and len(models.asked) == 2
-        assert await book.profile.get("ann", "Trip", agent="guide") == {"goal": "New York"}
+        assert await book.profiles.get("ann", "Trip", agent="guide") == {"goal": "New York"}
         await book.forget("ann", episode.id, as_owner=True)
         await thread.form()
         await settle(book, clock)
@@ -57,17 +57,17 @@ async def test_a_clock_that_goes_back_leaves_memory_and_profile_agreed(clock: Ha
         await thread.append("user", "I live in Paris.")
         await thread.form()
         clock.advance(days=101)
-        await book.drain()
+        await book.jobs.run()
         # In two runs, too.
         await thread.append("user", "I live in Rome.")
         clock.advance(days=-100)
         await thread.append("user", "I live in Lisbon.")
         await thread.form()
         clock.advance(days=101)
-        await book.drain()
-        page = await book.list("ann", types="memory", only={"statuses": "active"}, agent="guide")
+        await book.jobs.run()
+        page = await book.records.list("ann", types="memory", only={"statuses": "active"}, agent="guide")
         assert [str(memory.content) for memory in page] == ["Lives in Lisbon"]  # type: ignore[attr-defined]
-        assert await book.profile.get("ann", agent="guide") == {"home": "Lisbon"}
+        assert await book.profiles.get("ann", agent="guide") == {"home": "Lisbon"}
 
 
 async def test_a_backlog_without_statements_leaves_few_versions_of_its_thread(clock: HandClock):
@@ -76,7 +76,7 @@ async def test_a_backlog_without_statements_leaves_few_versions_of_its_thread(cl
         await thread.append([{"role": "user", "content": f"ping {number}"} for number in range(900)])
         before = (await thread.get()).version
         await thread.form()
-        await book.drain()
+        await book.jobs.run()
         formed = await thread.get()
         assert formed.formed_through == 900 and formed.version - before <= 3
         # What is stated among much that is not is found, and the mark follows.
@@ -84,9 +84,9 @@ async def test_a_backlog_without_statements_leaves_few_versions_of_its_thread(cl
         await thread.append("user", "I live in Berlin.")
         await thread.append([{"role": "user", "content": f"pong {number}"} for number in range(300)])
         await thread.form()
-        await book.drain()
+        await book.jobs.run()
         assert (await thread.get()).formed_through == 1501
-        assert await book.profile.get("ann", agent="guide") == {"home": "Berlin"}
+        assert await book.profiles.get("ann", agent="guide") == {"home": "Berlin"}
 
 
 async def test_the_budget_of_a_run_is_one_runs_and_the_next_one_goes_on(
@@ -115,7 +115,7 @@ async def test_an_answer_that_is_too_large_to_be_kept_is_bought_once(clock: Hand
         await thread.append("user", "I like jazz. " + "ж" * 400_000)
         await settle(book, clock)
         assert await known(book) == ["Likes jazz"] and await jobs(book) == []
-        (spent,) = await book.usage("ann")
+        (spent,) = await book.admin.usage("ann")
         assert (spent.calls, spent.answers) == (1, 1) and len(models.asked) == 1
 
 
@@ -133,7 +133,7 @@ async def test_a_call_with_inputs_that_no_record_holds_leaves_the_book_whole(
         await settle(book, clock)
         assert len(await book.episodes.list("ann", agent="guide")) == 1
         assert await book.recall("ann", "looking", agent="guide")
-        assert (await book.verify()).faults == () and await jobs(book) == []
+        assert (await book.admin.verify()).faults == () and await jobs(book) == []
 
 
 async def test_a_line_that_was_retired_is_not_learnt_anew_however_many_the_agent_has(clock: HandClock):
@@ -166,8 +166,8 @@ async def test_what_a_document_lost_is_not_sent_with_an_answer_that_was_kept(clo
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
         said = await thread.append("user", "I live in Zanzibar.")
-        await book.profile.patch("ann", {"name": "Ann"}, agent="guide")
-        document = (await book.profile.documents("ann", agent="guide"))[0]
+        await book.profiles.patch("ann", {"name": "Ann"}, agent="guide")
+        document = (await book.profiles.documents("ann", agent="guide"))[0]
         assert document.body == {"name": "Ann"}
         await thread.append("user", "And I like tea.")
         await settle(book, clock)

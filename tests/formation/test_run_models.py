@@ -75,7 +75,7 @@ async def test_a_part_that_is_wrong_is_asked_for_once_more_and_the_rest_is_kept(
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
         assert await known(book) == ["Home: New York", "Likes jazz"]
-        assert await book.profile.get("ann", agent="guide") == {"home": "New York"}
+        assert await book.profiles.get("ann", agent="guide") == {"home": "New York"}
     assert len(models.asked) == 2
     (earlier,) = models.asked[1].earlier
     assert "/nowhere/at/all" in earlier.answer and "patches[0]" in earlier.faults[0]

@@ -39,12 +39,12 @@ async def test_1_a_name_that_is_corrected_stays_one_document(clock: HandClock):
         for text in ("My name is Bob.", "I prefer to be called Robert."):
             await thread.append("user", text)
             await settle(book, clock)
-        (document,) = await book.profile.documents("ann", agent="guide")
+        (document,) = await book.profiles.documents("ann", agent="guide")
         # The name is the memory with the key; what it replaced is in the history, and no document is stored.
         assert document.body == {"name": "Robert"} and document.version == 0
-        page = await book.list("ann", types="memory", only={"keys": ["name"]}, agent="guide")
+        page = await book.records.list("ann", types="memory", only={"keys": ["name"]}, agent="guide")
         assert [one.status for one in page if isinstance(one, Memory)] == ["superseded", "active"]
-        assert await book.profile.documents("ben", agent="guide") == []
+        assert await book.profiles.documents("ben", agent="guide") == []
 
 
 async def test_2_three_friends_are_three_notes_and_the_one_with_a_new_name_is_updated(clock: HandClock):
@@ -96,7 +96,7 @@ async def test_2_three_friends_are_three_notes_and_the_one_with_a_new_name_is_up
         second = await book.thread("ann", agent="guide")
         await second.append("user", "Joanne goes by Jo now. She brought Nick along, he is a friend as well.")
         await settle(book, clock)
-        page = await book.list("ann", types="memory", only={"statuses": ["active"]}, agent="guide")
+        page = await book.records.list("ann", types="memory", only={"statuses": ["active"]}, agent="guide")
         held = {str(record.subject): record for record in page.records if isinstance(record, Memory)}
         assert sorted(held) == ["Anthony", "Joanne", "Nick"] and len(page.records) == 3
         assert held["Joanne"].data["document"]["preferred_name"] == "Jo"
@@ -124,7 +124,7 @@ async def main():
         context = await book.context("ann", "Recommend me a movie", agent="guide")
         episodes = await book.episodes.list("ann", agent="guide")
         print(json.dumps({
-            "profile": await book.profile.get("ann", agent="guide"),
+            "profile": await book.profiles.get("ann", agent="guide"),
             "context": context.text,
             "episodes": [(episode.goal, episode.outcome.value) for episode in episodes],
         }))
@@ -178,7 +178,7 @@ async def test_4_and_5_what_changed_is_replaced_and_what_is_more_is_added(clock:
             await settle(book, clock)
         assert {"Lives in Boston", "Is 25 years old"} <= set(await known(book))
         assert not {"Lives in New York", "Is 20 years old"} & set(await known(book))
-        profile = await book.profile.get("ann", agent="guide")
+        profile = await book.profiles.get("ann", agent="guide")
         assert profile == {"home": "Boston", "age": 25, "interests": ["jazz", "tea"]}
 
 
@@ -189,7 +189,7 @@ async def test_what_is_said_three_times_in_one_conversation_is_listed_once(clock
             await thread.append("user", said)
         await settle(book, clock)
 
-        assert await book.profile.get("ann", agent="guide") == {"interests": ["jazz", "tea"]}
+        assert await book.profiles.get("ann", agent="guide") == {"interests": ["jazz", "tea"]}
         assert await known(book) == ["Likes jazz", "Likes tea"]
 
 
@@ -251,7 +251,7 @@ async def test_the_receipt_of_what_was_formed_says_what_it_used(clock: HandClock
         assert entry.operation is not None
         receipts = [entry.note["used"]]
         assert receipts[0]["calls"] == 1 and receipts[0]["tokens_in"] == 100
-        (spent,) = await book.usage("ann")
+        (spent,) = await book.admin.usage("ann")
         assert (spent.agent, spent.task, spent.calls, spent.answers) == ("guide", "formation", 1, 1)
-        found = await book.operation("ann", f"form:{thread.id}:0:1", as_owner=True)
+        found = await book.records.operation("ann", f"form:{thread.id}:0:1", as_owner=True)
         assert found is None or found.usage.calls == 1

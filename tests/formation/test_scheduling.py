@@ -73,7 +73,7 @@ def waits(found: Scheduled, clock: HandClock) -> int:
 
 
 async def documents(book: memoranda.Book) -> list[str]:
-    page = await book.list("ann", types="memory", agent="guide")
+    page = await book.records.list("ann", types="memory", agent="guide")
     return [one.data["document"]["name"] for one in page if isinstance(one, Memory) and one.data]
 
 
@@ -84,7 +84,7 @@ async def test_only_the_schemas_of_the_request_are_filled_and_the_others_are_not
         await thread.append("user", SAID)
         assert await thread.schedule(after=5, schemas=[USER])
         assert await settle(book, clock, 5) == 1
-        assert await book.profile.get("ann", "User", agent="guide") == {"user_name": "Mia"}
+        assert await book.profiles.get("ann", "User", agent="guide") == {"user_name": "Mia"}
         assert await known(book) == []
         (asked,) = models.asked
         assert "User: What is known" in asked.instructions and "AgentExperience" not in asked.instructions
@@ -121,8 +121,8 @@ async def test_each_request_has_its_own_schemas_also_under_one_name(clock: HandC
             await thread.append("user", "I'm Mia.")
             await thread.schedule(after=1, schemas=[schema])
         await settle(book, clock, 1)
-        assert await book.profile.get("ann", "User", agent="guide") == {"user_name": "Mia"}
-        assert await book.profile.get("ben", "User", agent="guide") == {"nick": "Mia"}
+        assert await book.profiles.get("ann", "User", agent="guide") == {"user_name": "Mia"}
+        assert await book.profiles.get("ben", "User", agent="guide") == {"nick": "Mia"}
         assert await book.schemas.list() == []
 
 
@@ -146,7 +146,7 @@ async def test_without_a_model_rules_fill_what_they_can_of_the_request(clock: Ha
         await thread.append("user", "I live in Boston and I like jazz.")
         await thread.schedule(after=1, schemas=["Profile"])
         await settle(book, clock, 1)
-        assert await book.profile.get("ann", agent="guide") == {"interests": ["jazz"], "home": "Boston"}
+        assert await book.profiles.get("ann", agent="guide") == {"interests": ["jazz"], "home": "Boston"}
         assert "Likes jazz" not in await known(book)
 
 
@@ -198,7 +198,7 @@ async def test_what_is_cancelled_does_not_run_and_its_messages_wait_for_the_next
         assert await settle(book, clock, 3600) == 0 and models.asked == []
         await thread.schedule(after=5, schemas=[USER])
         await settle(book, clock, 5)
-        assert await book.profile.get("ann", "User", agent="guide") == {"user_name": "Mia"}
+        assert await book.profiles.get("ann", "User", agent="guide") == {"user_name": "Mia"}
 
 
 async def test_form_runs_what_is_scheduled_at_once_with_its_schemas(clock: HandClock):
@@ -323,6 +323,6 @@ async def test_what_a_killed_process_scheduled_is_formed_by_the_next_one(tmp_pat
         assert found is not None and found.schemas == ("Profile",)
         clock.now = found.at
         assert await book.worker.drain() == 1
-        assert await book.profile.get("ann", agent="guide") == {"interests": ["jazz"], "home": "Boston"}
+        assert await book.profiles.get("ann", agent="guide") == {"interests": ["jazz"], "home": "Boston"}
         # The field that is bound to a key is a memory; what is liked would be a note.
         assert await known(book) == ["Home: Boston"]

@@ -167,8 +167,8 @@ async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: mem
     kept = await book.schemas.get("Household")
     assert kept is not None and kept.description == "The members of a household."
     assert (kept.update_mode, kept.trigger, kept.agents) == ("patch", "silence", ())
-    await book.profile.patch("ana", {"pets": []}, schema="Household")
-    assert (await book.profile.documents("ana", "Household"))[0].schema_hash == schema_from_record(
+    await book.profiles.patch("ana", {"pets": []}, schema="Household")
+    assert (await book.profiles.documents("ana", "Household"))[0].schema_hash == schema_from_record(
         kept
     ).digest
     with pytest.raises(memoranda.InvalidInput) as caught:
@@ -182,12 +182,12 @@ async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: mem
 
 async def test_a_changed_schema_never_stands_between_a_reader_and_a_document(book: memoranda.Book):
     await book.schemas.put("Trip", parameters=described(to={"type": "string"}))
-    await book.profile.patch("ana", {"to": "Porto"}, schema="Trip")
+    await book.profiles.patch("ana", {"to": "Porto"}, schema="Trip")
     await book.schemas.put("Trip", parameters=described(to={"type": "array"}))
-    assert await book.profile.get("ana", "Trip") == {"to": "Porto"}
+    assert await book.profiles.get("ana", "Trip") == {"to": "Porto"}
     kept = await book.schemas.get("Trip")
     assert kept is not None
-    report = schema_from_record(kept).report((await book.profile.documents("ana", "Trip"))[0])
+    report = schema_from_record(kept).report((await book.profiles.documents("ana", "Trip"))[0])
     assert report.outdated and [fault.at for fault in report.faults] == ["/to"]
 
 
@@ -239,14 +239,14 @@ async def test_what_is_said_around_a_default_can_be_said_otherwise(book: memoran
 
 async def test_what_a_person_sets_is_held_to_the_same_schema(book: memoranda.Book):
     with pytest.raises(memoranda.InvalidInput, match="it should be a whole number or null") as caught:
-        await book.profile.patch("ana", {"age": "old", "interests": ["films", 7]}, as_owner=True)
+        await book.profiles.patch("ana", {"age": "old", "interests": ["films", 7]}, as_owner=True)
     assert [error.field for error in caught.value.errors] == ["set/age", "set/interests/1"]
-    await book.profile.patch("ana", {"age": 20, "favourite colour": "red"}, as_owner=True)
+    await book.profiles.patch("ana", {"age": 20, "favourite colour": "red"}, as_owner=True)
     await book.schemas.put(
         "Profile", parameters={**described(age={"type": "string"}), "additionalProperties": False}
     )
-    await book.profile.patch("ana", unset=["favourite colour"], as_owner=True)
+    await book.profiles.patch("ana", unset=["favourite colour"], as_owner=True)
     with pytest.raises(memoranda.InvalidInput, match="not a field of this schema"):
-        await book.profile.patch("ana", {"favourite colour": "blue"}, agent="guide", audience="global")
+        await book.profiles.patch("ana", {"favourite colour": "blue"}, agent="guide", audience="global")
     # The memory that says the age has no text as its value, so that the field shows its words.
-    assert await book.profile.get("ana") == {"age": "Age: 20"}
+    assert await book.profiles.get("ana") == {"age": "Age: 20"}

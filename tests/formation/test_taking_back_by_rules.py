@@ -83,15 +83,15 @@ async def test_a_statement_taken_back_names_its_message_leaves_the_profile_and_r
         await settle(book, clock)
         await thread.append("user", "Forget that I live in Boston.")
         await settle(book, clock)
-        messages = await book.list("ann", types="message", as_owner=True)
+        messages = await book.records.list("ann", types="message", as_owner=True)
         told = max(messages.records, key=lambda record: record.recorded_at)
-        page = await book.list("ann", types="memory", only={"statuses": ["retracted"]}, as_owner=True)
+        page = await book.records.list("ann", types="memory", only={"statuses": ["retracted"]}, as_owner=True)
         [gone] = [record for record in page.records if isinstance(record, Memory)]
         assert gone.content == "Lives in Boston" and gone.status is MemoryStatus.RETRACTED
         assert str(told.id) in gone.reason
-        profile = await book.profile.get("ann", agent="guide")
+        profile = await book.profiles.get("ann", agent="guide")
         assert profile == {"interests": ["jazz"]}
-        steps = await book.history("ann", gone.id, as_owner=True)
+        steps = await book.records.history("ann", gone.id, as_owner=True)
         await book.undo("ann", max(step.position for step in steps), as_owner=True)
         assert "Lives in Boston" in await known(book)
 
@@ -101,8 +101,8 @@ async def test_what_somebody_pinned_wrote_or_told_an_agent_in_private_stays(cloc
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I live in Boston.")
         await settle(book, clock)
-        page = await book.list("ann", types="memory", as_owner=True)
-        await book.amend("ann", page.records[0].id, {"pinned": True}, agent="guide")
+        page = await book.records.list("ann", types="memory", as_owner=True)
+        await book.memories.amend("ann", page.records[0].id, {"pinned": True}, agent="guide")
         await book.remember("ann", "Likes Boston baked beans", agent="guide")
         other = await book.thread("ann", agent="other", audience="self")
         await other.append("user", "I like Boston.")

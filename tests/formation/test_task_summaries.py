@@ -31,13 +31,13 @@ async def test_a_thread_is_summarised_in_three_sections_and_not_twice(
         assert made.summary == TOLD["summary"] and made.through == 2
         assert (list(made.main_points), list(made.takeaways)) == (TOLD["main_points"], TOLD["takeaways"])
         assert await thread.summarise() == made == (await thread.get()).task_summary
-        (spent,) = await book.usage()
+        (spent,) = await book.admin.usage()
         assert (spent.calls, spent.answers, spent.task, spent.agent) == (1, 1, "summary", "guide")
         await thread.append("user", "And I play the cello.")
         assert (await thread.summarise()).through == 3
         assert len(models.asked) == 2 and "Lives in New York" in models.asked[1].content
         assert "cello" in models.asked[1].content
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
     async with opened(tmp_path / "book.db", clock, None) as book:
         # Another process without a model reads what is stored.
         assert (await (await book.thread("ann", id=thread.id, as_owner=True)).summarise()).through == 3
@@ -102,7 +102,7 @@ async def test_an_answer_that_cannot_be_used_raises_and_is_counted(
         with pytest.raises(error):
             await thread.summarise()
         assert (await thread.get()).task_summary is None
-        assert [spent.calls for spent in await book.usage()] == [1]
+        assert [spent.calls for spent in await book.admin.usage()] == [1]
 
 
 async def test_a_budget_stops_it(clock: HandClock, monkeypatch: pytest.MonkeyPatch) -> None:

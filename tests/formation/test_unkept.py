@@ -16,7 +16,7 @@ SAID = "I like jazz. I earn 90,000 euros, but don't store that."
 
 
 async def said(book: memoranda.Book) -> list[str]:
-    page = await book.list("ann", types="message", as_owner=True)
+    page = await book.records.list("ann", types="message", as_owner=True)
     return [record.content for record in page.records if isinstance(record, Message)]
 
 
@@ -33,9 +33,9 @@ async def test_what_the_user_asks_not_to_keep_is_hidden_and_erased_after_the_gra
         (pending,) = (await book.about("ann", as_owner=True)).pending
         assert (pending.records, pending.parts) == (0, 1) and pending.due is not None
         clock.advance(hours=25)
-        await book.drain()
+        await book.jobs.run()
         assert (await book.about("ann", as_owner=True)).pending == ()
-        assert "90,000" not in "".join([line async for line in book.export("ann")])
+        assert "90,000" not in "".join([line async for line in book.admin.export("ann")])
 
 
 async def test_a_request_for_the_message_before_takes_that(tmp_path: Path, clock: HandClock) -> None:
@@ -91,7 +91,7 @@ async def test_an_undo_is_the_last_word(tmp_path: Path, clock: HandClock) -> Non
         await thread.append("user", "And I play chess.")
         await settle(book, clock)
         clock.advance(hours=48)
-        await book.drain()
+        await book.jobs.run()
         assert await said(book) == [SAID, "And I play chess."]
 
 

@@ -29,12 +29,12 @@ class Other(ScriptedModels):
 async def test_opening_records_nothing_and_the_first_forming_does(tmp_path: Path, clock: HandClock):
     path = tmp_path / "book.db"
     async with opened(path, clock, ScriptedModels(notes("Likes jazz"))) as book:
-        assert await book.who_forms() == ""
+        assert await book.jobs.who_forms() == ""
     async with opened(path, clock) as book:
-        assert await book.who_forms() == "" and book.cannot_form_because == ""
+        assert await book.jobs.who_forms() == "" and book.cannot_form_because == ""
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
-        assert await book.who_forms() == "rules"
+        assert await book.jobs.who_forms() == "rules"
 
 
 async def test_a_model_that_never_answered_is_not_recorded(clock: HandClock):
@@ -42,7 +42,7 @@ async def test_a_model_that_never_answered_is_not_recorded(clock: HandClock):
     async with opened("memory://", clock, models) as book:
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
-        assert await book.who_forms() == "" and len(models.asked) == 1
+        assert await book.jobs.who_forms() == "" and len(models.asked) == 1
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -64,7 +64,7 @@ async def test_what_a_model_is_to_form_is_never_formed_by_rules(
         waiting = [job for job in await book.engine.jobs(None, 10) if job.kind in FORMING]
         assert {(job.tries, job.state) for job in waiting} == {(0, JobState.WAITING)}
         assert await known(book) == ["Likes jazz"]
-        found = formation(Forming(waiting, await book.who_forms(), book.cannot_form_because), clock())
+        found = formation(Forming(waiting, await book.jobs.who_forms(), book.cannot_form_because), clock())
         assert found.state == "note" and "forms with scripted:scripted" in found.found
         assert "memoranda form --with" in found.advice
     async with opened(path, clock, ScriptedModels(notes("Lives in Boston"))) as book:
@@ -88,15 +88,15 @@ async def test_a_process_whose_model_differs_says_so_at_opening_with_the_call_th
             for part in (
                 "scripted:scripted",
                 "other:model",
-                "book.form_with()",
+                "book.jobs.form_with()",
                 "memoranda form --with other:model",
             ):
                 assert part in told
             await (await book.thread("ann", agent="guide")).append(TALK)
             assert await settle(book, clock) == 0
-            assert await book.form_with() == "other:model"
+            assert await book.jobs.form_with() == "other:model"
             assert book.cannot_form_because == ""
-            assert await book.drain() == 1 and await book.who_forms() == "other:model"
+            assert await book.jobs.run() == 1 and await book.jobs.who_forms() == "other:model"
             assert await known(book) == ["Likes jazz", "Likes tea"]
 
 
@@ -115,20 +115,20 @@ async def test_the_book_is_locked_for_the_first_record_only(
         for _ in range(3):
             await (await book.thread("ann", agent="guide")).append(TALK)
             await settle(book, clock)
-        assert (claims, await book.who_forms()) == (["default"], "rules")
+        assert (claims, await book.jobs.who_forms()) == (["default"], "rules")
 
 
 async def test_an_agent_can_have_a_record_of_its_own(clock: HandClock):
     async with opened("memory://", clock) as book:
-        assert await book.form_with("rules") == "rules"
-        assert await book.form_with("p:m", agent="guide") == "p:m"
+        assert await book.jobs.form_with("rules") == "rules"
+        assert await book.jobs.form_with("p:m", agent="guide") == "p:m"
         for agent in ("guide", "coach"):
             await (await book.thread("ann", agent=agent)).append(TALK)
         await settle(book, clock)
         (left,) = await jobs(book)
         assert "p:m" in left.error and left.tries == 0
-        assert (await book.who_forms(), await book.who_forms(agent="guide")) == ("rules", "p:m")
-        assert await book.form_with("default", agent="guide") == "rules"
+        assert (await book.jobs.who_forms(), await book.jobs.who_forms(agent="guide")) == ("rules", "p:m")
+        assert await book.jobs.form_with("default", agent="guide") == "rules"
         await settle(book, clock, 61)
         assert await jobs(book) == []
 
@@ -136,33 +136,33 @@ async def test_an_agent_can_have_a_record_of_its_own(clock: HandClock):
 async def test_each_tenant_has_its_own_record(tmp_path: Path, clock: HandClock):
     path = tmp_path / "book.db"
     async with opened(path, clock, tenant="acme") as theirs:
-        await theirs.form_with("p:m")
+        await theirs.jobs.form_with("p:m")
         await (await theirs.thread("ben", agent="guide")).append(TALK)
     async with opened(path, clock) as book:
-        assert await book.who_forms() == "" and book.cannot_form_because == ""
+        assert await book.jobs.who_forms() == "" and book.cannot_form_because == ""
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
-        assert await book.who_forms() == "rules" and await known(book)
+        assert await book.jobs.who_forms() == "rules" and await known(book)
     async with opened(path, clock, tenant="acme") as theirs:
-        assert not (await theirs.list("ben", types="memory", as_owner=True)).records
+        assert not (await theirs.records.list("ben", types="memory", as_owner=True)).records
 
 
 async def test_who_forms_is_rules_or_a_model(clock: HandClock):
     async with opened("memory://", clock) as book:
         for wrong in ("", "gpt", "p:", ":m", "p:m\n"):
             with pytest.raises(InvalidInput, match="who"):
-                await book.form_with(wrong)
+                await book.jobs.form_with(wrong)
         with pytest.raises(InvalidInput, match="name the agent"):
-            await book.form_with("default")
+            await book.jobs.form_with("default")
 
 
 def test_the_synchronous_book_has_the_same_verbs(tmp_path: Path):
     with memoranda.open_sync(tmp_path / "book.db", models=None) as book:
-        assert book.who_forms() == "" and book.cannot_form_because == ""
-        assert book.form_with("p:m") == "p:m"
+        assert book.jobs.who_forms() == "" and book.cannot_form_because == ""
+        assert book.jobs.form_with("p:m") == "p:m"
         assert "p:m" in book.cannot_form_because
-        assert book.form_with("rules", agent="guide") == "rules"
-        assert book.who_forms(agent="guide") == "rules"
+        assert book.jobs.form_with("rules", agent="guide") == "rules"
+        assert book.jobs.who_forms(agent="guide") == "rules"
 
 
 async def test_the_doctor_says_when_and_by_whom_what_waits_is_formed(clock: HandClock):
@@ -172,7 +172,7 @@ async def test_the_doctor_says_when_and_by_whom_what_waits_is_formed(clock: Hand
         async def check(enabled: bool = True):
             found = await jobs(book)
             return formation(
-                Forming(found, await book.who_forms(), book.cannot_form_because, enabled), clock()
+                Forming(found, await book.jobs.who_forms(), book.cannot_form_because, enabled), clock()
             )
 
         fresh = await check()
@@ -185,7 +185,7 @@ async def test_the_doctor_says_when_and_by_whom_what_waits_is_formed(clock: Hand
         assert "memoranda worker" in late.advice
         clock.advance(days=2)
         assert (await check()).state == "warning"
-        await book.drain()
+        await book.jobs.run()
         formed = await check()
         assert (formed.state, formed.found) == (
             "ok",

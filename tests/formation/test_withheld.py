@@ -32,7 +32,7 @@ def note(content: str, *sources: Any, **fields: Any) -> dict[str, Any]:
 
 async def everything(book: Any) -> str:
     """Return all formed records of a book as text."""
-    lines = [line async for line in book.export()]
+    lines = [line async for line in book.admin.export()]
     return "\n".join(line for line in lines if '"type": "message"' not in line)
 
 
@@ -100,7 +100,7 @@ async def test_a_note_a_patch_and_a_lesson_that_are_only_a_secret_are_refused_an
         )
         await settle(book, clock)
         assert await known(book) == ["Home: Lisbon", "The user flies to Lisbon on Monday."]
-        assert await book.profile.get("ann", agent="guide") == {"home": "Lisbon"}
+        assert await book.profiles.get("ann", agent="guide") == {"home": "Lisbon"}
         assert await book.experience.list("guide") == []
         assert PASSWORD not in await everything(book)
 
@@ -144,7 +144,7 @@ async def test_tool_calls_in_an_episode_that_is_formed_hold_no_secret(clock: Han
         await thread.append("tool", f"logged in with {KEY}", native={"role": "tool", "tool_call_id": "c1"})
         await thread.close()
         await settle(book, clock)
-        (episode,) = (await book.list("ann", types="episode", agent="guide")).records
+        (episode,) = (await book.records.list("ann", types="episode", agent="guide")).records
         assert "login" in str(episode.model_dump()) and PASSWORD not in str(episode.model_dump())
         assert KEY not in str(episode.model_dump())
 
@@ -189,7 +189,7 @@ async def test_what_the_user_asks_not_to_keep_is_in_no_note_patch_or_lesson(
         await thread.append([{"role": "user", "content": one} for one in [*said, "I like jazz."]])
         await settle(book, clock)
         assert await known(book) == ["The user likes jazz."]
-        assert await book.profile.get("ann", agent="guide") == {}
+        assert await book.profiles.get("ann", agent="guide") == {}
         assert await book.experience.list("guide") == []
 
 
@@ -212,7 +212,7 @@ async def test_rules_keep_nothing_that_the_user_asks_not_to_keep(tmp_path: Path,
         assert await known(book) == ["Likes jazz"]
         formed = await thread.get()
         assert isinstance(formed, Thread) and "Boston" not in formed.title
-        assert "Boston" not in str(await book.profile.get("ann", agent="guide"))
+        assert "Boston" not in str(await book.profiles.get("ann", agent="guide"))
 
 
 @pytest.mark.parametrize(

@@ -15,4 +15,4 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     address = tmp_path / "book.db" if request.param == "sqlite" else "memory://"
     async with memoranda.open(address) as opened:
         yield opened
-        assert (await opened.verify()).faults == ()
+        assert (await opened.admin.verify()).faults == ()

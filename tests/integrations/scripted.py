@@ -99,5 +99,5 @@ async def asked(book: memoranda.Book, tool: str, scope: Scope = COACH, **argumen
 
 
 async def said(book: memoranda.Book, owner: str = "ana", agent: str = "coach") -> list[Message]:
-    page = await book.list(owner, types="message", agent=agent, limit=1000)
+    page = await book.records.list(owner, types="message", agent=agent, limit=1000)
     return [record for record in page.records if isinstance(record, Message)]

@@ -30,7 +30,7 @@ def support(script: Script, book: memoranda.Book, **settings: Any) -> tuple[Agen
 
 
 async def episodes(book: memoranda.Book) -> list[Episode]:
-    page = await book.list("ana", types="episode", agent="support")
+    page = await book.records.list("ana", types="episode", agent="support")
     return [cast(Episode, record) for record in page.records]
 
 

@@ -44,7 +44,7 @@ async def home(
         tmp_path / "home.db", clock=clock, models=models, embed=None, worker=False
     ) as opened:
         yield opened
-        assert (await opened.verify()).faults == ()
+        assert (await opened.admin.verify()).faults == ()
 
 
 async def told(book: memoranda.Book, clock: HandClock, prompt: str, *answers: Any) -> Script:
@@ -52,7 +52,7 @@ async def told(book: memoranda.Book, clock: HandClock, prompt: str, *answers: An
     script = Script(*answers)
     await agent_of(script, book).run(prompt)
     clock.advance(hours=2)
-    await book.drain()
+    await book.jobs.run()
     return script
 
 
@@ -69,7 +69,7 @@ async def three_sessions(book: memoranda.Book, clock: HandClock) -> None:
 
 async def reads(book: memoranda.Book) -> dict[str, dict[str, Any]]:
     """Return every record that the person sees, as it reads."""
-    page = await book.list("ana", as_owner=True, limit=1000)
+    page = await book.records.list("ana", as_owner=True, limit=1000)
     found: list[Record] = list(page.records)
     return {str(record.id): record.model_dump(mode="json", exclude=ANEW) for record in found}
 
@@ -97,7 +97,7 @@ async def test_the_fourth_session_knows_nothing_of_what_was_forgotten(
     assert "Lisbon" not in fourth.told and "Boston" not in fourth.told and "jazz" in fourth.told
     left = await everything(home)
     assert "Lisbon" not in left and "Boston" not in left
-    assert await home.profile.get("ana", agent="coach") in ({"interests": ["jazz"]}, {})
+    assert await home.profiles.get("ana", agent="coach") in ({"interests": ["jazz"]}, {})
 
 
 async def test_undo_within_the_hours_brings_every_byte_back_and_finishing_ends_that(
@@ -117,11 +117,11 @@ async def test_undo_within_the_hours_brings_every_byte_back_and_finishing_ends_t
     await told(home, clock, "Delete my home from your memory.", call("forget", key="home"), "Done.")
     (one, *_) = (await home.about("ana", as_owner=True)).pending
     clock.advance(hours=25)
-    await home.drain()
+    await home.jobs.run()
     assert (await home.about("ana", as_owner=True)).pending == ()
     with pytest.raises(memoranda.Erased):
         await home.undo("ana", one.position, as_owner=True)
-    lines = "".join([line async for line in home.export("ana")])
+    lines = "".join([line async for line in home.admin.export("ana")])
     assert "Lisbon" not in lines and "Boston" not in lines and "jazz" in lines
 
 
@@ -156,7 +156,7 @@ async def test_without_hours_of_grace_it_is_erased_at_once(
         await agent_of(script, book).run("Forget my home, please.")
         assert "erased now" in script.answered[0]
         assert (await book.about("ana", as_owner=True)).pending == ()
-        assert "Lisbon" not in "".join([line async for line in book.export("ana")])
+        assert "Lisbon" not in "".join([line async for line in book.admin.export("ana")])
 
 
 async def test_experience_does_not_count_what_is_hidden_until_that_is_undone(
@@ -164,7 +164,7 @@ async def test_experience_does_not_count_what_is_hidden_until_that_is_undone(
 ) -> None:
     kept = await home.remember("ana", "Lives in Lisbon", key="home", agent="coach")
     line = await home.experience.add("coach", "heuristics", "Ask about trams.", evidence={"ana": [kept.id]})
-    hidden = await home.hide("ana", kept.id, agent="coach")
+    hidden = await home.forgetting.hide("ana", kept.id, agent="coach")
 
     async def faulty() -> bool:
         (found,) = await home.experience.list("coach")
@@ -184,10 +184,10 @@ async def test_what_no_user_asked_to_forget_stays_hidden_until_somebody_decides(
     assert "stays hidden until the user or the application decides" in injected.answered[0]
     assert "Lisbon" not in await everything(home)
     clock.advance(days=300)
-    await home.drain()
+    await home.jobs.run()
     (one,) = (await home.about("ana", as_owner=True)).pending
     assert one.due is None
-    await home.finish_forgetting("ana", one.position, as_owner=True)
+    await home.forgetting.finish("ana", one.position, as_owner=True)
     assert (await home.about("ana", as_owner=True)).pending == ()
-    lines = "".join([line async for line in home.export("ana")])
+    lines = "".join([line async for line in home.admin.export("ana")])
     assert "Lisbon" not in lines

@@ -105,7 +105,7 @@ async def test_a_deleted_folder_and_a_cleared_memory_come_back_with_an_undo(book
         await create(book, path, path)
     await do(book, "delete", path="/memories/a", operation="d")
     assert "does not exist" in await refused(book, "view", path="/memories/a/one")
-    receipt = await book.operation("ada", "d", agent="writer")
+    receipt = await book.records.operation("ada", "d", agent="writer")
     assert receipt is not None
     await book.undo("ada", receipt.position, agent="writer")
     assert await content(book, "a/two") == "a/two"

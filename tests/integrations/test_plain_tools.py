@@ -103,7 +103,7 @@ async def test_a_statement_is_kept_found_and_forgotten_by_calls_with_json(book: 
 async def test_the_same_call_twice_is_done_once(book: memoranda.Book) -> None:
     for _ in range(2):
         await run(book, "remember", {"content": "Keeps bees"}, id="same")
-    assert len((await book.list("ana", types="memory", agent="coach")).records) == 1
+    assert len((await book.records.list("ana", types="memory", agent="coach")).records) == 1
 
 
 async def test_turns_are_read_where_the_tool_is_named(book: memoranda.Book) -> None:
@@ -137,12 +137,12 @@ async def test_what_a_model_gets_wrong_is_answered_and_nothing_is_stored(
 ) -> None:
     answer = await run(book, name, arguments)
     assert answer.failed and told in answer.text
-    assert list((await book.list("ana", as_owner=True)).records) == []
+    assert list((await book.records.list("ana", as_owner=True)).records) == []
 
 
 async def test_a_model_reaches_no_other_owner(book: memoranda.Book) -> None:
     await book.remember("ben", "Ben keeps snakes", agent="coach")
-    secret = (await book.list("ben", types="memory", agent="coach")).records[0].id
+    secret = (await book.records.list("ben", types="memory", agent="coach")).records[0].id
     for name, arguments in (
         ("search", {"query": "snakes"}),
         ("recall", {}),
@@ -153,7 +153,7 @@ async def test_a_model_reaches_no_other_owner(book: memoranda.Book) -> None:
     said = (await run(book, "remember", {"content": "x", "replaces": unknown})).text.replace(unknown, "ID")
     replaced = await run(book, "remember", {"content": "x", "replaces": str(secret)})
     assert replaced.text.replace(str(secret), "ID") == said and "No memory has the id" in said
-    assert (await book.get("ben", secret, agent="coach")).version == 1
+    assert (await book.records.get("ben", secret, agent="coach")).version == 1
 
 
 async def test_a_book_that_is_down_fails_the_call_and_not_the_program(

@@ -42,7 +42,7 @@ async def test_it_is_there_with_a_message_history_too_and_fresh_each_time(book: 
     assert "walnuts" not in str(second.all_messages())
     await book.forget(
         "ana",
-        [one.id for one in (await book.list("ana", types="memory", as_owner=True)).records],
+        [one.id for one in (await book.records.list("ana", types="memory", as_owner=True)).records],
         as_owner=True,
     )
     await agent.run("And now?", message_history=second.all_messages())
@@ -166,7 +166,7 @@ async def test_recall_and_recording_are_settings(book: memoranda.Book) -> None:
     script = Script()
     await agent_of(script, book, recall=False, record=False, tools=()).run("Hello!")
     assert script.told == "Hello!" and script.offered == []
-    assert (await book.count("ana", types=["message", "thread"], as_owner=True)) == 0
+    assert (await book.records.count("ana", types=["message", "thread"], as_owner=True)) == 0
 
 
 async def test_a_run_without_a_prompt_gets_its_context_before_the_newest_one(book: memoranda.Book) -> None:

@@ -54,12 +54,12 @@ async def main():
         thread = await book.thread("ann", name=prompt[:20], agent="movies")
         await thread.form()
         await book.worker.drain()
-        memories = (await book.list("ann", types="memory", only={"statuses": ["active"]}, agent="movies")).records
+        memories = (await book.records.list("ann", types="memory", only={"statuses": ["active"]}, agent="movies")).records
         print(json.dumps({
             "answer": told.output,
             "seen": seen[0],
             "memories": [one.content for one in memories],
-            "profile": await book.profile.get("ann", agent="movies"),
+            "profile": await book.profiles.get("ann", agent="movies"),
             "experience": [line.line for line in await book.experience.list("movies")],
         }))
 

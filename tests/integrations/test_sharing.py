@@ -25,7 +25,7 @@ def an_agent(book: memoranda.Book, scope: Scope, seen: list[str]) -> Agent[None,
 async def told(book: memoranda.Book, scope: Scope) -> None:
     await an_agent(book, scope, []).run("I live in Boston.")
     await book.form("ana", as_owner=True)
-    await book.drain()
+    await book.jobs.run()
 
 
 async def asked(book: memoranda.Book) -> str:
@@ -42,9 +42,9 @@ async def test_a_second_agent_knows_the_profile_and_the_memories_of_a_common_sco
     seen = await asked(book)
     # The profile and a memory say the same: a context tells it once.
     assert "home] Boston" in seen and "Lives in Boston" not in seen
-    page = await book.list("ana", types="memory", agent="tutor")
+    page = await book.records.list("ana", types="memory", agent="tutor")
     assert [str(getattr(record, "content", "")) for record in page.records] == ["Lives in Boston"]
-    assert await book.profile.get("ana", agent="tutor") == {"home": "Boston"}
+    assert await book.profiles.get("ana", agent="tutor") == {"home": "Boston"}
 
 
 async def test_without_it_a_second_agent_knows_nothing(book: memoranda.Book) -> None:
@@ -55,7 +55,7 @@ async def test_without_it_a_second_agent_knows_nothing(book: memoranda.Book) -> 
 async def test_a_common_scope_begins_a_thread_of_its_own_beside_a_private_one(book: memoranda.Book) -> None:
     await told(book, Scope("ana", "coach", thread="monday"))
     await an_agent(book, Scope("ana", "coach", thread="monday", audience="global"), []).run("Hello.")
-    threads = (await book.list("ana", types="thread", agent="coach")).records
+    threads = (await book.records.list("ana", types="thread", agent="coach")).records
     assert sorted(one.audience.kind.value for one in threads) == ["global", "self"]
     assert "Boston" not in await asked(book)
 

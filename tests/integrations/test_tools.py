@@ -17,7 +17,7 @@ TUTOR = Scope("ana", "tutor")
 
 
 async def memories(book: memoranda.Book, owner: str = "ana") -> list[Memory]:
-    page = await book.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
+    page = await book.records.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
     return [record for record in page.records if isinstance(record, Memory)]
 
 
@@ -153,7 +153,7 @@ async def test_forgetting_takes_what_stood_under_the_key_before(book: memoranda.
     await asked(book, "remember", content="Lives in Ypsilanti", key="home")
     await asked(book, "remember", content="Lives in Kyzyl", key="home")
     assert (await asked(book, "forget", key="home")).startswith("Forgotten: home. Taken out of the memory: ")
-    page = await book.list("ana", types="memory", as_owner=True)
+    page = await book.records.list("ana", types="memory", as_owner=True)
     assert page.records == ()
     await asked(book, "remember", content="Keeps bees")
     (memory,) = await memories(book)
@@ -163,10 +163,10 @@ async def test_forgetting_takes_what_stood_under_the_key_before(book: memoranda.
 
 async def test_only_memories_can_be_forgotten(book: memoranda.Book) -> None:
     await agent_of(Script(), book).run("Hello!")
-    page = await book.list("ana", types=["thread", "message"], as_owner=True)
+    page = await book.records.list("ana", types=["thread", "message"], as_owner=True)
     for record in page.records:
         assert "No memory" in await asked(book, "forget", key=str(record.id))
-    assert len((await book.list("ana", types=["thread", "message"], as_owner=True)).records) > len(
+    assert len((await book.records.list("ana", types=["thread", "message"], as_owner=True)).records) > len(
         page.records
     )
 
@@ -244,7 +244,7 @@ async def test_most_used_is_an_order(book: memoranda.Book) -> None:
         await book.remember("ana", f"Newer fact {n}", agent="coach")
     (old,) = await book.recall("ana", "Keeps bees", agent="coach", types="memory", limit=1)
     for _ in range(5):
-        await book.mark_used("ana", [old.id], agent="coach")
+        await book.memories.mark_used("ana", [old.id], agent="coach")
     script = Script(call("recall"))
     await agent_of(script, book, order="most_used", most=2).run("Go on.")
     assert "Keeps bees" in script.answered[0]
@@ -285,7 +285,7 @@ async def test_a_model_corrects_a_statement_of_its_own_by_the_id_that_it_was_sho
     id = shown.split("id ")[1][:36]
     answer = await asked(book, "remember", content="Lives in Lisbon", replaces=id)
     assert answer == "Remembered: Lives in Lisbon [context, self]"
-    page = await book.list("ana", types="memory", agent="coach", only={"statuses": ["active"]})
+    page = await book.records.list("ana", types="memory", agent="coach", only={"statuses": ["active"]})
     assert [record.content for record in page if isinstance(record, Memory)] == ["Lives in Lisbon"]
     assert "superseded already" in await asked(book, "remember", content="Lives in Rome", replaces=id)
     for invented in ("home", "0198c2d4-7d61-7f7a-8f6f-3a3e4a1b2c3d"):

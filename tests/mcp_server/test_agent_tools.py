@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import InvalidInput
+from memoranda.mcp_server.agent_tools import ShortIds
 from memoranda.mcp_server.asker import Asker, Whose
-from memoranda.mcp_server.short_ids import ShortIds
 from tests.mcp_server.asked_tools import asking
 
 
@@ -98,7 +98,7 @@ async def test_a_short_id_that_stands_for_two_records_is_refused_with_both():
 
     class Guard:
         async def call(self, verb, /, **arguments):
-            assert verb == "list"
+            assert verb == "records.list"
             records = [type("Record", (), {"id": UUID(one)}) for one in ids]
             return type("Page", (), {"records": records, "cursor": None})
 
@@ -161,7 +161,7 @@ async def test_wrong_arguments_are_refused_with_the_right_ones_and_nothing_is_do
         text = await tools.refused(name, **arguments)
         assert text.startswith(f"Error executing tool {name}: ") and said in text
         assert len(text) < 250 and "pydantic" not in text and "http" not in text and "validation" not in text
-        assert await book.count("ann", as_owner=True) == 0
+        assert await book.records.count("ann", as_owner=True) == 0
 
 
 async def test_no_tool_takes_an_argument_that_it_does_not_list(book):
@@ -178,10 +178,10 @@ async def test_resources_and_the_prompt_show_what_is_known(book):
         read = await tools.client.read_resource("memoranda://memories")
         assert "Ann likes tea" in read.contents[0].text
         assert (await tools.client.read_resource("memoranda://profile")).contents[0].text == "{}"
-        await book.profile.patch(
+        await book.profiles.patch(
             "ann", {"interests": ["tea"], "city": "Ulm"}, audience="global", as_owner=True
         )
-        await book.profile.patch("ann", {"city": "Graz"}, agent="coder", audience="self")
+        await book.profiles.patch("ann", {"city": "Graz"}, agent="coder", audience="self")
         shown = json.loads((await tools.client.read_resource("memoranda://profile")).contents[0].text)
         assert shown == {"Profile": {"interests": ["tea"], "city": "Graz"}}
         asked = await tools.client.get_prompt("what_do_you_know_about_me")

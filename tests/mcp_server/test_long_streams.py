@@ -15,7 +15,7 @@ from memoranda.access.service_settings import ServiceSettings
 from memoranda.errors import StorageError
 from memoranda.mcp_server.http_mount import McpMount
 from memoranda.operations import Role
-from memoranda.service import long_streams
+from memoranda.service import gate
 from tests.service.listening import connected, head, listening, read_answer
 
 ANN = Principal("ann", "default", Role.EDITOR, frozenset({"ann"}))
@@ -118,7 +118,7 @@ async def test_a_stream_ends_with_what_its_credential_opens(book, monkeypatch, n
     async def authenticate(_):
         return held[0]
 
-    monkeypatch.setattr(long_streams, "CHECKED_SECONDS", 0.01)
+    monkeypatch.setattr(gate, "CHECKED_SECONDS", 0.01)
     async with serving(book, authenticate=authenticate) as port, stream(port) as reader:
         held[0] = now
         assert await ended(reader)
@@ -132,7 +132,7 @@ async def test_a_stream_ends_when_nobody_can_tell_whether_its_credential_holds(b
             raise StorageError("gone")
         return held[0]
 
-    monkeypatch.setattr(long_streams, "CHECKED_SECONDS", 0.01)
+    monkeypatch.setattr(gate, "CHECKED_SECONDS", 0.01)
     async with serving(book, authenticate=authenticate) as port, stream(port) as reader:
         held.clear()
         assert await ended(reader)

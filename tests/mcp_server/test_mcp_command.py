@@ -41,7 +41,7 @@ async def test_two_programs_share_the_users_own_book_over_standard_input(tmp_pat
 async def test_the_profile_is_read_over_standard_input(tmp_path):
     (tmp_path / "memoranda").mkdir()
     async with memoranda.open(tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None) as book:
-        await book.profile.patch("ann", {"interests": ["tea"]}, agent="mcp")
+        await book.profiles.patch("ann", {"interests": ["tea"]}, agent="mcp")
     async with mcp.Client(program(tmp_path)) as one:
         (read,) = (await one.read_resource("memoranda://profile")).contents
     assert isinstance(read, TextResourceContents)

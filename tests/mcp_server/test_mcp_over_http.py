@@ -60,7 +60,7 @@ async def test_two_credentials_at_once_each_get_their_own_memory(book):
 
 
 async def test_the_profile_is_read_over_http(book):
-    await book.profile.patch("ann", {"interests": ["tea"]}, agent="mcp")
+    await book.profiles.patch("ann", {"interests": ["tea"]}, agent="mcp")
     async with serving(book) as service, connected(service, "key-of-ann") as ann:
         read = await ann.client.read_resource("memoranda://profile")
         assert json.loads(read.contents[0].text) == {"Profile": {"interests": ["tea"]}}

@@ -20,12 +20,12 @@ def is_a_line(value: object, *words: str) -> bool:
 async def test_a_page_iterates_has_a_length_and_places(book: memoranda.Book) -> None:
     for content in ("Likes tea", "Likes coffee", "Likes cocoa"):
         await book.remember("ana", content)
-    page = await book.list("ana", types="memory", limit=2)
+    page = await book.records.list("ana", types="memory", limit=2)
     assert [record.content for record in page] == ["Likes tea", "Likes coffee"]  # type: ignore[attr-defined]
     assert len(page) == 2 and page[1] is page.records[1]
     assert is_a_line(page, "2 records", "more to come")
     assert str(page).count("\n") == 2 and "'Likes coffee'" in str(page)
-    rest = await book.list("ana", types="memory", cursor=page.cursor)
+    rest = await book.records.list("ana", types="memory", cursor=page.cursor)
     assert is_a_line(rest, "1 record", "the last page")
 
 
@@ -36,10 +36,10 @@ async def test_receipts_hits_and_records_print_as_short_lines(book: memoranda.Bo
     first = await book.remember("ana", LONG[:900], key="drink", agent="guide")
     second = await book.remember("ana", "Likes\n  coffee", key="drink", agent="guide")
     assert is_a_line(second, "remember memory", "supersede memory")
-    gone = await book.get("ana", first.id, agent="guide")
+    gone = await book.records.get("ana", first.id, agent="guide")
     assert is_a_line(gone, "Memory", str(first.id), "drink: Likes tea", "…", "superseded")
     assert str(gone) == repr(gone)
-    assert is_a_line(await book.get("ana", second.id, agent="guide"), "'drink: Likes coffee'")
+    assert is_a_line(await book.records.get("ana", second.id, agent="guide"), "'drink: Likes coffee'")
     assert is_a_line(await thread.get(), "Thread", "'Trip'", "running")
     hits = await book.recall("ana", "tea coffee", agent="guide")
     assert is_a_line(hits[0], "Hit 1", "score")
@@ -47,14 +47,14 @@ async def test_receipts_hits_and_records_print_as_short_lines(book: memoranda.Bo
     assert is_a_line(await book.why("ana", second.id, agent="guide"), "changes 1")
     assert is_a_line(await book.context("ana", "tea", agent="guide"), "tokens", "memories 1")
     assert is_a_line(await thread.window(), "3 messages")
-    assert is_a_line(await book.facts(), "sqlite", "owners 1", "memory 2")
+    assert is_a_line(await book.admin.facts(), "sqlite", "owners 1", "memory 2")
     assert is_a_line(await book.forget("ana", second.id, agent="guide"), "complete", "removed")
 
 
 async def test_printing_changes_neither_equality_nor_json(book: memoranda.Book) -> None:
     receipt = await book.remember("ana", "Likes tea")
     assert receipt == replace(receipt) and receipt != replace(receipt, position=9)
-    page = await book.list("ana")
+    page = await book.records.list("ana")
     assert set(json_value(page)) == {"records", "cursor", "waiting"}
     assert page == replace(page) and page[0] == page[0].model_copy()
     assert json_value(page)["records"][0]["content"] == "Likes tea"

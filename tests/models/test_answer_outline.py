@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.models.answer_outline import answer_outline
+from memoranda.models.json_answer import answer_outline
 
 
 def test_an_outline_names_fields_values_and_lists_and_explains_what_comes_twice_once():

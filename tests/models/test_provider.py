@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memoranda.model.language_models import Earlier
-from memoranda.models.answer_outline import answer_outline
+from memoranda.models.json_answer import answer_outline
 from tests.fakes import model_replies as replies
 from tests.fakes.model_replies import Reply
 from tests.fakes.model_server import ModelServer

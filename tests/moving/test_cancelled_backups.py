@@ -40,7 +40,7 @@ async def cancelled_at(
         return done
 
     monkeypatch.setattr(module, name, stepping)
-    backing_up = asyncio.create_task(book.backup(target))
+    backing_up = asyncio.create_task(book.admin.backup(target))
     with pytest.raises(asyncio.CancelledError):
         await backing_up
     monkeypatch.undo()
@@ -52,7 +52,7 @@ async def test_a_backup_cancelled_while_it_gets_its_name_leaves_no_file_of_it(
 ) -> None:
     await cancelled_at(book, tmp_path / "copy.db", monkeypatch, sqlite_file, "name_copy")
     assert [path.name for path in tmp_path.glob("copy.db*")] == ["copy.db.erasures"]
-    assert (await book.backup(tmp_path / "copy.db")).faults == ()
+    assert (await book.admin.backup(tmp_path / "copy.db")).faults == ()
 
 
 async def test_a_backup_cancelled_while_it_is_noted_leaves_no_file_of_its_name(
@@ -63,7 +63,7 @@ async def test_a_backup_cancelled_while_it_is_noted_leaves_no_file_of_its_name(
 
     await cancelled_at(book, tmp_path / "copy.db", monkeypatch, maintenance, "note_backup", is_last)
     assert not (tmp_path / "copy.db").exists()
-    assert (await book.backup(tmp_path / "copy.db")).faults == ()
+    assert (await book.admin.backup(tmp_path / "copy.db")).faults == ()
 
 
 async def test_a_cancelled_backup_of_a_server_leaves_no_file_of_its_name(
@@ -73,7 +73,7 @@ async def test_a_cancelled_backup_of_a_server_leaves_no_file_of_its_name(
         await book.remember("ana", "Plays the cello", agent="coach")
         await cancelled_at(book, tmp_path / "copy.db", monkeypatch, backup_files, "_place")
         assert [path.name for path in tmp_path.iterdir()] == ["copy.db.erasures"]
-        assert (await book.backup(tmp_path / "copy.db")).faults == ()
+        assert (await book.admin.backup(tmp_path / "copy.db")).faults == ()
 
 
 async def test_a_cancelled_backup_spares_a_file_of_somebody_else(

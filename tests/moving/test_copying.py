@@ -29,7 +29,7 @@ async def test_a_copy_is_a_second_book_with_all_that_the_first_one_holds(place: 
     report = await memoranda.copy(place, tmp_path / "copy.db")
     await assert_same(place, tmp_path / "copy.db")
     async with memoranda.open(place, worker=False) as book:
-        findings = await book.verify()
+        findings = await book.admin.verify()
         assert (report.records, report.versions) == (findings.records, findings.versions)
         assert (report.switched, report.already, report.owners) == (False, False, 2)
         await book.remember("ann", "goes on")
@@ -44,7 +44,7 @@ async def test_the_source_is_read_and_not_written_while_it_is_copied(
 
     async def between(self: SqliteEngine, *given: object) -> None:
         async with memoranda.open(place, worker=False, embed=None) as book:
-            seen.append(await book.count("ann", types="memory", as_owner=True))
+            seen.append(await book.records.count("ann", types="memory", as_owner=True))
             with pytest.raises(Moved, match=r"being copied to .*copy\.db.*--cancel") as refused:
                 await book.remember("ann", "in between")
             assert refused.value.address == str(tmp_path / "copy.db")
@@ -205,4 +205,4 @@ def test_programs_without_an_event_loop_copy_and_cancel_too(tmp_path: Path) -> N
     memoranda.cancel_copy_sync(tmp_path / "book.db", tmp_path / "copy.db")
     assert memoranda.copy_sync(tmp_path / "book.db", tmp_path / "copy.db", switch=True).switched
     with memoranda.open_sync(tmp_path / "copy.db") as book:
-        assert book.count("ann", types="memory", as_owner=True) == 1
+        assert book.records.count("ann", types="memory", as_owner=True) == 1

@@ -35,7 +35,7 @@ async def test_an_erasure_that_cannot_be_noted_beside_a_backup_leaves_the_book_w
 ) -> None:
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
-        await book.backup(tmp_path / "backup.db")
+        await book.admin.backup(tmp_path / "backup.db")
     engine = await open_engine(place)
     await Pen(engine, ANN).erase(told.id)
     await engine.close()
@@ -64,7 +64,7 @@ async def test_a_book_that_begins_to_move_while_it_is_opened_is_opened_to_be_rea
 
     monkeypatch.setattr(SqliteEngine, "stale_terms", just_in_time)
     async with memoranda.open(place, worker=True, embed=None) as book:
-        assert await book.count("ann", types="memory", as_owner=True)
+        assert await book.records.count("ann", types="memory", as_owner=True)
         with pytest.raises(Moved):
             await book.remember("ann", "after")
 

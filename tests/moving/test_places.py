@@ -76,21 +76,21 @@ async def test_an_older_state_of_the_book_in_the_place_of_the_copy_is_not_taken_
 ) -> None:
     there = tmp_path / "there.db"
     async with memoranda.open(place, worker=False, embed=None) as book:
-        await book.backup(tmp_path / "backup.db")
-        lines = [line async for line in book.export()]
+        await book.admin.backup(tmp_path / "backup.db")
+        lines = [line async for line in book.admin.export()]
         since = await book.remember("ann", "likes rum, since the backup")
     if brought == "backup":
         (tmp_path / "backup.db").rename(there)
     else:
         async with memoranda.open(there, worker=False, embed=None) as book:
-            await book.import_(lines)
+            await book.admin.import_(lines)
     for switch in (True, False):
         await marked(place, there)
         with pytest.raises(InvalidInput, match="a book with content"):
             await memoranda.copy(place, there, switch=switch)
         await said(place, "goes on")
     async with memoranda.open(place, worker=False, embed=None) as book:
-        assert (await book.get("ann", since.id)).id == since.id
+        assert (await book.records.get("ann", since.id)).id == since.id
 
 
 async def test_which_copy_made_a_book_comes_with_no_copy_and_no_export_of_it(
@@ -100,9 +100,9 @@ async def test_which_copy_made_a_book_comes_with_no_copy_and_no_export_of_it(
     await memoranda.copy(place, one, switch=True)
     await memoranda.copy(one, two)
     async with memoranda.open(one, worker=False, embed=None) as book:
-        lines = [line async for line in book.export()]
+        lines = [line async for line in book.admin.export()]
     async with memoranda.open(three, worker=False, embed=None) as book:
-        await book.import_(lines)
+        await book.admin.import_(lines)
     found = []
     for path in (place, one, two, three):
         engine = await open_engine(path)

@@ -26,12 +26,12 @@ async def test_a_backup_of_a_server_is_the_book_and_opens_at_once(postgres: Plac
     there, backup = postgres.new_book(), tmp_path / "backup.db"
     await make_book(there)
     async with memoranda.open(there, worker=False, embed=None) as book:
-        found = await book.backup(backup)
-        assert (found, found.faults) == (await book.verify(whole=True), ())
+        found = await book.admin.backup(backup)
+        assert (found, found.faults) == (await book.admin.verify(whole=True), ())
         with pytest.raises(InvalidInput, match="is there already"):
-            await book.backup(backup)
+            await book.admin.backup(backup)
         with pytest.raises(InvalidInput, match="no folder"):
-            await book.backup(tmp_path / "nowhere" / "backup.db")
+            await book.admin.backup(tmp_path / "nowhere" / "backup.db")
     await assert_same(there, backup)
     assert {path.name for path in tmp_path.iterdir() if not path.name.startswith("backup.db-")} == {
         "backup.db",
@@ -63,27 +63,29 @@ async def test_a_backup_of_a_server_is_of_one_moment_while_others_write(
 
     async with memoranda.open(there, worker=False, embed=None) as book:
         for owner in owners:
-            await book.remember_all(owner, [{"content": f"before {n}"} for n in range(10)], agent="b")
+            await book.memories.remember_all(
+                owner, [{"content": f"before {n}"} for n in range(10)], agent="b"
+            )
         writers = [asyncio.ensure_future(write(first)) for first in (0, 1)]
         await begun.wait()
         before = written
-        found = await book.backup(tmp_path / "backup.db")
+        found = await book.admin.backup(tmp_path / "backup.db")
         done.set()
         await asyncio.gather(*writers)
     assert (found.faults, written > before) == ((), True)
     async with memoranda.open(tmp_path / "backup.db", worker=False, embed=None) as copy:
         for agent in ("a0", "a1"):
-            counts = [await copy.count(owner, agent=agent) for owner in owners]
+            counts = [await copy.records.count(owner, agent=agent) for owner in owners]
             assert counts == sorted(counts, reverse=True)
             assert counts[0] - counts[-1] <= 1
-        assert (await copy.verify(whole=True)).faults == ()
+        assert (await copy.admin.verify(whole=True)).faults == ()
 
 
 async def test_what_the_server_forgot_since_is_asked_of_the_server(postgres: Place, tmp_path: Path) -> None:
     there, backup = postgres.new_book(), tmp_path / "backup.db"
     async with memoranda.open(there, worker=False, embed=None) as book:
         told = await book.remember("ann", "Has a blue canary", agent="coach")
-        await book.backup(backup)
+        await book.admin.backup(backup)
         await book.forget("ann", told.id, agent="coach")
         with pytest.raises(InvalidInput, match="notes no erasures"):
             await restore(opened, backup, tmp_path / "restored.db", at=utc_now())
@@ -101,5 +103,5 @@ async def test_a_book_that_has_moved_from_its_server_is_not_backed_up_there(
         await book.remember("ann", "likes tea")
         await book.engine.depart(Departure("elsewhere", whole=True), None)
         with pytest.raises(Moved):
-            await book.backup(tmp_path / "backup.db")
+            await book.admin.backup(tmp_path / "backup.db")
     assert list(tmp_path.iterdir()) == []

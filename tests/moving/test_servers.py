@@ -32,7 +32,7 @@ async def test_a_book_moves_to_a_server_and_back_and_stays_what_it_is(
     assert (again.repeated, again.id) == (True, told.id)
     async with memoranda.open(back, worker=False, embed=None) as book:
         await book.undo("ann", told.position)
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partitions_and_out_of_them(
@@ -58,10 +58,10 @@ async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partit
         async with memoranda.open(two, tenant=tenant, worker=False, embed=None) as book:
             again = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
             assert (again.repeated, again.id) == (True, receipt.id)
-            assert (await book.get("ann", receipt.id)).content == f"likes rye, {tenant}"  # type: ignore[attr-defined]
+            assert (await book.records.get("ann", receipt.id)).content == f"likes rye, {tenant}"  # type: ignore[attr-defined]
             assert not await book.recall("ben", f"{tenant} passes", as_owner=True)
             await book.undo("ann", receipt.position)
-            assert (await book.verify()).faults == ()
+            assert (await book.admin.verify()).faults == ()
 
 
 async def test_a_server_refuses_who_writes_a_book_that_moved_and_lets_it_be_read(
@@ -74,9 +74,9 @@ async def test_a_server_refuses_who_writes_a_book_that_moved_and_lets_it_be_read
         with pytest.raises(Moved, match=r"there\.db") as refused:
             await book.remember("ann", "after")
         assert refused.value.address == str(tmp_path / "there.db")
-        assert (await book.get("ann", told.id)).id == told.id
+        assert (await book.records.get("ann", told.id)).id == told.id
     async with memoranda.open(address, embed=None) as book:
-        assert (await book.get("ann", told.id)).id == told.id
+        assert (await book.records.get("ann", told.id)).id == told.id
     assert (await memoranda.copy(address, tmp_path / "there.db", switch=True)).already
 
 

@@ -40,7 +40,7 @@ async def test_the_copy_is_the_book_and_proves_itself(place: Path, tmp_path: Pat
     await assert_same(place, tmp_path / "there.db")
     assert (report.switched, report.already) == (True, False)
     async with memoranda.open(tmp_path / "there.db") as book:
-        found = await book.verify()
+        found = await book.admin.verify()
         assert (found.faults, found.records, found.versions) == ((), report.records, report.versions)
         await book.remember("ann", "goes on there")
 
@@ -53,12 +53,12 @@ async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(place: 
             lambda: book.remember("ann", "after"),
             lambda: book.forget("ann", told.id, as_owner=True),
             lambda: book.thread("ann", name="new"),
-            lambda: book.mark_used("ann", [told.id]),
+            lambda: book.memories.mark_used("ann", [told.id]),
         ):
             with pytest.raises(Moved, match=r"moved to .*there\.db") as refused:
                 await write()
             assert refused.value.address == str(tmp_path / "there.db")
-        assert (await book.get("ann", told.id)).id == told.id
+        assert (await book.records.get("ann", told.id)).id == told.id
         assert await book.recall("ann", "before")
 
 
@@ -87,7 +87,7 @@ async def test_a_worker_rests_while_the_book_moves_and_goes_on_if_it_is_taken_ba
 async def test_a_book_that_moved_opens_to_be_read(place: Path, tmp_path: Path) -> None:
     await move(place, tmp_path / "there.db")
     async with memoranda.open(place, worker=True) as book:
-        assert await book.count("ann", types="memory", as_owner=True)
+        assert await book.records.count("ann", types="memory", as_owner=True)
         with pytest.raises(Moved):
             await book.remember("ann", "after")
 
@@ -96,13 +96,13 @@ async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tm
     async with memoranda.open(place, worker=False) as book:
         first = await book.remember("ann", "likes rye", key="bread", operation="rye")
         second = await book.remember("ann", "likes spelt", key="bread", operation="spelt")
-        history = await book.history("ann", first.id)
+        history = await book.records.history("ann", first.id)
         why = await book.why("ann", second.id)
         thread = await book.thread("ann", name="bakery")
         appended = await thread.append("user", "two rolls", operation="rolls")
     await move(place, tmp_path / "there.db")
     async with memoranda.open(tmp_path / "there.db", worker=False) as book:
-        assert await book.history("ann", first.id) == history
+        assert await book.records.history("ann", first.id) == history
         assert await book.why("ann", second.id) == why
         again = await book.remember("ann", "likes spelt", key="bread", operation="spelt")
         assert (again.repeated, again.id, again.position) == (True, second.id, second.position)
@@ -111,20 +111,20 @@ async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tm
         thread = await book.thread("ann", name="bakery")
         assert (await thread.append("user", "two rolls", operation="rolls")).id == appended.id
         last = await thread.append("user", "and a cake")
-        assert (await book.get("ann", last.id)).seq == 2  # type: ignore[attr-defined]
+        assert (await book.records.get("ann", last.id)).seq == 2  # type: ignore[attr-defined]
         await book.undo("ann", second.position)
-        assert (await book.get("ann", first.id)).active  # type: ignore[attr-defined]
-        assert (await book.verify()).faults == ()
+        assert (await book.records.get("ann", first.id)).active  # type: ignore[attr-defined]
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_what_was_forgotten_before_does_not_come_back_there(place: Path, tmp_path: Path) -> None:
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
-        lines = [line async for line in book.export()]
+        lines = [line async for line in book.admin.export()]
         await book.forget("ann", told.id, as_owner=True)
     await move(place, tmp_path / "there.db")
     async with memoranda.open(tmp_path / "there.db", worker=False) as book:
-        report = await book.import_(lines)
+        report = await book.admin.import_(lines)
         assert report.ignored["erased"] == 1
 
 
@@ -150,7 +150,7 @@ async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(place: Pa
     await assert_same(place, tmp_path / "there.db")
     async with memoranda.open(tmp_path / "there.db", worker=False) as book:
         for owner, id in acknowledged:
-            assert (await book.get(owner, id)).id == id
+            assert (await book.records.get(owner, id)).id == id
 
 
 async def test_a_move_that_is_asked_for_again_is_done_already(place: Path, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ async def test_an_erasure_that_waits_to_be_noted_beside_backups_is_noted_before_
 ) -> None:
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
-        await book.backup(tmp_path / "backup.db")
+        await book.admin.backup(tmp_path / "backup.db")
     engine = await open_engine(place)
     await Pen(engine, ANN).erase(told.id)
     assert NOTE in {job.kind for job in await engine.jobs(None, 10)}
@@ -244,7 +244,7 @@ async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten
 ) -> None:
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
-        await book.backup(tmp_path / "backup.db")
+        await book.admin.backup(tmp_path / "backup.db")
         departure = Departure(str(tmp_path / "there.db"), whole=False, copy="stopped")
         erase = book.engine.erase
 

@@ -11,7 +11,7 @@ import pytest
 import memoranda
 from memoranda import Book, InvalidInput
 from memoranda.model.query import WhyMissing
-from memoranda.recall.scoring.confidence import CURVES, Ranking, clues_of, confidences
+from memoranda.recall.scoring.ranking import CURVES, Ranking, clues_of, confidences
 
 TALK = (
     "The spare key of the boat house hangs behind the red lantern",

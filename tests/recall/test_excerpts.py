@@ -9,9 +9,9 @@ import pytest
 
 import memoranda
 from memoranda import Book, Hit
-from memoranda.model.beside.quotations import quote
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Message
+from memoranda.model.quotations import quote
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 from memoranda.text.excerpts import LENGTH, LONG, find_excerpt

@@ -55,7 +55,7 @@ async def test_of_like_memories_the_stronger_comes_first(book: memoranda.Book, c
     assert hits[0].score > hits[1].score
     clock.advance(days=30)
     for _ in range(3):
-        await book.mark_used("ana", [old.id])
+        await book.memories.mark_used("ana", [old.id])
     again = await book.recall("ana", "which units")
     assert [(hit.id, hit.uses) for hit in again] == [(old.id, 3), (new.id, 0)]
 
@@ -65,7 +65,7 @@ async def test_looking_is_no_use_and_a_context_is(book: memoranda.Book) -> None:
     for _ in range(3):
         assert (await book.recall("ana", "units"))[0].uses == 0
     await book.context("ana", "units")
-    await book._uses.settled()
+    await book.memories.uses.settled()
     assert (await book.recall("ana", "units"))[0].uses == 1
 
 
@@ -239,7 +239,7 @@ async def test_pinned_memories_that_answer_come_first_where_asked(book: memorand
     assert [hit.rank for hit in first] == [1, 2, 3]
     only = await book.recall("ana", "tea late", types="memory", only={"pinned": True})
     assert len(only) == 2
-    await book.amend("ana", pinned.id, {"pinned": False})
+    await book.memories.amend("ana", pinned.id, {"pinned": False})
     assert (await book.recall("ana", "tea", pinned_first=True))[0].id != pinned.id
 
 
@@ -247,7 +247,7 @@ async def test_the_most_used_come_with_one_place_in_five_for_the_newest(book: me
     ids = [(await book.remember("ana", f"fact {number}")).id for number in range(20)]
     for times, id in enumerate(ids[:9], start=1):
         for _ in range(times):
-            await book.mark_used("ana", [id])
+            await book.memories.mark_used("ana", [id])
     hits = await book.recall("ana", "", mode="most_used", limit=10)
     assert [hit.id for hit in hits] == [*reversed(ids[1:9]), ids[19], ids[18]]
     assert [hit.uses for hit in hits] == [9, 8, 7, 6, 5, 4, 3, 2, 0, 0]
@@ -256,7 +256,7 @@ async def test_the_most_used_come_with_one_place_in_five_for_the_newest(book: me
     assert [hit.id for hit in await book.recall("ana", "", mode="most_used", limit=10)] == [
         hit.id for hit in hits
     ]
-    await book.retract("ana", ids[8])
+    await book.memories.retract("ana", ids[8])
     assert (await book.recall("ana", "", mode="most_used", limit=1))[0].id == ids[7]
     assert await book.recall("ana", "", mode="most_used", only={"kinds": ["none"]}) == []
     assert await book.recall("bo", "", mode="most_used") == []
@@ -264,7 +264,7 @@ async def test_the_most_used_come_with_one_place_in_five_for_the_newest(book: me
 
 async def test_the_most_used_are_those_of_the_view(book: memoranda.Book) -> None:
     private = (await book.remember("ana", "between us", agent="coach")).id
-    await book.mark_used("ana", [private], agent="coach")
+    await book.memories.mark_used("ana", [private], agent="coach")
     assert texts(await book.recall("ana", "", mode="most_used", agent="coach")) == ["between us"]
     assert await book.recall("ana", "", mode="most_used", agent="tutor") == []
 
@@ -273,7 +273,7 @@ async def test_the_most_used_are_memories_and_tell_who_is_not_among_them(book: m
     with pytest.raises(memoranda.InvalidInput):
         await book.recall("ana", "", mode="most_used", types=["message"])
     first, second = [(await book.remember("ana", text)).id for text in ("one", "two")]
-    await book.mark_used("ana", [first])
+    await book.memories.mark_used("ana", [first])
     (message,) = await said(book, ("Ana", "three"))
     hits = await book.recall("ana", "", mode="most_used", limit=1, explain=[second, message, UUID(int=1)])
     assert [one.because.value for one in hits.missing] == ["outranked", "filtered", "unknown"]

@@ -49,7 +49,7 @@ async def test_the_terms_of_a_hit_add_up_to_its_score_and_the_best_has_about_1()
     async with memoranda.open("memory://", embed=StubEmbedder("terms", 32)) as book:
         await _told(book, *TALK)
         await book.remember("ana", "Owns the old piano of her grandmother")
-        await book.embed()
+        await book.admin.embed()
         hits = await book.recall("ana", "the old piano of grandmother")
         assert len(hits) > 2
         for hit in hits:
@@ -137,7 +137,7 @@ async def test_what_was_done_on_a_day_that_is_named_comes_first() -> None:
                 await thread.append(
                     [{"role": "user", "content": text, "observed_at": f"2025-{month:02}-{day:02}T20:00:00Z"}]
                 )
-        await book.embed()
+        await book.admin.embed()
         for question in (
             "What did I do on 3 May?",
             "what did I do on May 3, 2025",

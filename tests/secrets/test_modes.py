@@ -58,12 +58,12 @@ async def test_records_read_by_id_lists_native_forms_and_exports_stay_whole(book
     thread = await filled(book)
     (first, _) = (await thread.messages()).records
     assert isinstance(first, Message) and first.content == SAID
-    read = await book.get("ana", first.id, agent="guide")
+    read = await book.records.get("ana", first.id, agent="guide")
     assert isinstance(read, Message) and read.content == SAID
     assert (await thread.window(1000)).messages[0].native == NATIVE
-    (memory,) = (await book.list("ana", types="memory", agent="guide")).records
+    (memory,) = (await book.records.list("ana", types="memory", agent="guide")).records
     assert isinstance(memory, Memory) and PASSWORD in memory.content
-    assert any(PASSWORD in line for line in [line async for line in book.export()])
+    assert any(PASSWORD in line for line in [line async for line in book.admin.export()])
 
 
 async def test_an_old_book_is_covered_when_it_is_read(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_with_mask_a_secret_never_reaches_the_disk(tmp_path: Path) -> None
             outcome="succeeded",
             agent="guide",
         )
-        await book.profile.patch(
+        await book.profiles.patch(
             "ana", {"home": "Rome", "occupation": f"password: {PASSWORD}"}, agent="guide"
         )
         await thread.set(title=f"Password is {PASSWORD}", state={"password": PASSWORD})
@@ -94,7 +94,7 @@ async def test_with_mask_a_secret_never_reaches_the_disk(tmp_path: Path) -> None
         (first, _) = (await thread.messages()).records
         assert isinstance(first, Message) and first.content == SHOWN
         assert first.native == {**NATIVE, "content": SHOWN, "args": {"password": "[hidden: password]"}}
-        whole = "\n".join([line async for line in book.export()])
+        whole = "\n".join([line async for line in book.admin.export()])
     assert PASSWORD not in whole and CARD not in whole
     for held in on_disk(tmp_path):
         assert PASSWORD.encode() not in held and CARD.encode() not in held
@@ -110,11 +110,11 @@ async def test_with_mask_a_request_repeated_under_its_operation_is_the_same_requ
 async def test_with_mask_an_import_brings_masks_instead_of_secrets(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "whole.db", worker=False, embed=None) as book:
         await filled(book)
-        lines = [line async for line in book.export()]
+        lines = [line async for line in book.admin.export()]
     folder = tmp_path / "masked"
     folder.mkdir()
     async with memoranda.open(folder / "book.db", secrets="mask", worker=False, embed=None) as book:
-        report = await book.import_(lines)
+        report = await book.admin.import_(lines)
         assert not report.errors and report.records["message"] == 2 and report.adopted == 0
     assert all(PASSWORD.encode() not in held for held in on_disk(folder))
 

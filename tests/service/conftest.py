@@ -12,7 +12,7 @@ import pytest
 import memoranda
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.app import make_app
-from memoranda.service.json_logs import log_to
+from memoranda.service.composition import log_to
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.app import make_app
-from memoranda.service.server import server_of
+from memoranda.service.composition import server_of
 
 
 class Answer(NamedTuple):

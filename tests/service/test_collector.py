@@ -21,8 +21,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from memoranda import Book, telemetry
-from memoranda.service import collector
-from memoranda.service.collector import exporting
+from memoranda.service import composition
+from memoranda.service.composition import exporting
 from tests.service.conftest import asking
 from tests.service.test_v1 import OWNER, remembered
 
@@ -130,7 +130,7 @@ def test_nothing_that_is_sent_names_an_owner_or_holds_content(sent: list[tuple[s
 async def test_without_the_extra_nothing_is_sent_and_the_log_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(collector, "MISSING", "opentelemetry")
+    monkeypatch.setattr(composition, "MISSING", "opentelemetry")
     async with exporting({}):
         assert caplog.text == ""
     async with exporting({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}):
@@ -161,7 +161,7 @@ async def test_every_metric_of_prometheus_is_documented_and_answered(book: Book)
         await http.get(f"{OWNER}/count")
         text = (await http.get("/metrics")).text
     assert set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)) == documented("Metrics for Prometheus")
-    assert re.search(r'^memoranda_requests_total\{verb="count",status="200"\} 1$', text, re.MULTILINE)
+    assert re.search(r'^memoranda_requests_total\{verb="records.count",status="200"\} 1$', text, re.MULTILINE)
 
 
 def test_every_counter_gauge_and_span_is_documented_and_emitted() -> None:

@@ -16,7 +16,7 @@ from memoranda.errors import InvalidInput
 from memoranda.operations import Role
 from memoranda.service.answers import Refused
 from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address
-from memoranda.service.limits import Rates
+from memoranda.service.gate import Rates
 from tests.service.conftest import asking
 from tests.service.test_v1 import OWNER, problem
 
@@ -182,7 +182,7 @@ async def test_too_many_requests_at_once_are_refused_in_order(book, monkeypatch)
         await held.wait()
         return 0
 
-    monkeypatch.setattr(book, "count", count)
+    monkeypatch.setattr(book.records, "count", count)
     async with asking(book, ServiceSettings(max_concurrent=1)) as http:
         first = asyncio.ensure_future(http.get(f"{OWNER}/count"))
         await entered.wait()
@@ -260,7 +260,7 @@ async def test_a_mistake_is_logged_with_its_place_and_answered_without_its_text(
     async def broken(*_, **__):
         raise RuntimeError(f"what was said: {WORD}")
 
-    monkeypatch.setattr(book, "count", broken)
+    monkeypatch.setattr(book.records, "count", broken)
     async with asking(book) as http:
         answer = await http.get(f"{OWNER}/count")
     body = problem(answer, 500)

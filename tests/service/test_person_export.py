@@ -23,7 +23,7 @@ async def keys(book: memoranda.Book) -> dict[str, str]:
     tea, rum = (await book.remember("ann", "likes tea")).id, (await book.remember("ben", "likes rum")).id
     await book.experience.add("guide", "heuristics", "serve tea", evidence={"ann": [tea]})
     await book.experience.add("guide", "heuristics", "Ben wants rum", evidence={"ann": [tea], "ben": [rum]})
-    await book.restrict("ann")
+    await book.admin.restrict("ann")
     made = {
         "ann": await book.keys.create("ann-phone", role="viewer", person="ann"),
         "ben": await book.keys.create("ben-phone", role="editor", person="ben"),
@@ -70,10 +70,10 @@ async def test_its_lines_are_those_of_the_library_and_reads_name_programs(
     for path, name in (("/v1/owners/ann/count", "shop"), (PATHS[0], "root"), (PATHS[0], "ann")):
         assert (await asked(http, path, keys[name])).status_code == 200
     await audit.flush()
-    told = [line async for line in book.export("ann", everything=True)]
+    told = [line async for line in book.admin.export("ann", everything=True)]
     reads = [line for line in map(json.loads, told) if line.get("what") == "read"]
     assert [(line["by"], line["verb"], line["surface"]) for line in reads] == [
-        ("shop", "count", "rest"), ("root", "export", "rest"), ("ann-phone", "export", "rest"),
+        ("shop", "records.count", "rest"), ("root", "admin.export", "rest"), ("ann-phone", "admin.export", "rest"),
     ]  # fmt: skip
     answer = await asked(http, PATHS[0], keys["root"])
     assert answer.headers["content-type"] == "application/x-ndjson"

@@ -138,7 +138,7 @@ async def test_a_probe_may_ask_for_the_head_alone(book):
 @pytest.mark.parametrize("path", ["/v1/import", f"{OWNER}/memories"])
 async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_mistake_of_the_service(book, log, path):
     await book.remember("ann", "I like tea")
-    lines = "".join([f"{line.rstrip()}\n" async for line in book.export()]).encode()
+    lines = "".join([f"{line.rstrip()}\n" async for line in book.admin.export()]).encode()
     async with listening(book) as port:
         async with connected(port) as (_, writer):
             writer.write(head("POST", path, Content_Length=len(lines)) + lines[: len(lines) // 2])

@@ -43,7 +43,7 @@ def test_the_first_requests_work_as_they_stand(tmp_path: Path) -> None:
             )
             assert answer.returncode == 0, command + answer.stdout + answer.stderr
             answers.append(json.loads(answer.stdout))
-    assert answers[1]["hits"][0]["record"]["content"] == "I like green tea"
+    assert answers[1]["hits"][0]["text"] == "I like green tea"
     assert len(answers[4]["records"]) >= 1 and answers[5]
 
 

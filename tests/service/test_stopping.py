@@ -107,7 +107,7 @@ async def test_a_job_that_does_not_end_is_given_back_for_another_worker_to_begin
         (job,) = [job for job in await book.jobs.list(state="waiting") if job.kind == "form"]
         assert job.tries == 0 and "ended" in (job.error or "")
         await book.worker.drain()
-        assert await book.count("ann", types="memory", as_owner=True) == 1
+        assert await book.records.count("ann", types="memory", as_owner=True) == 1
 
 
 async def test_a_request_that_is_sent_slowly_is_answered_whole_after_the_signal(tmp_path):
@@ -137,7 +137,7 @@ async def test_a_request_that_is_sent_slowly_is_answered_whole_after_the_signal(
     async with asyncio.timeout(60):
         assert await process.wait() == 0
     async with memoranda.open(path, worker=False, embed=None) as book:
-        assert await book.count("ann", types="memory", as_owner=True) == 1
+        assert await book.records.count("ann", types="memory", as_owner=True) == 1
 
 
 async def test_a_second_signal_cuts_what_runs_and_says_so_with_the_exit_code(tmp_path):

@@ -38,7 +38,7 @@ async def remembered(http, content="I like tea", **headers):
 async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(http):
     id = await remembered(http)
     hits = (await http.post(f"{OWNER}/recall", json={"query": "tea"})).json()["hits"]
-    assert [hit["record"]["id"] for hit in hits] == [id]
+    assert [hit["id"] for hit in hits] == [id]
     why = (await http.get(f"{OWNER}/records/{id}/why")).json()
     assert why["record"]["content"] == "I like tea"
     newer = (await http.put(f"{OWNER}/memories/{id}", json={"content": "I like coffee"})).json()["items"][0][
@@ -51,6 +51,26 @@ async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(
     done = await http.post(f"{OWNER}/forget", json={"ids": [newer], "as_owner": True})
     assert done.status_code == 200
     assert (await http.post(f"{OWNER}/recall", json={"query": "coffee"})).json()["hits"] == []
+
+
+async def test_a_hit_says_what_who_and_when_and_all_its_fields_where_they_are_asked_for(http):
+    id = await remembered(http)
+    await http.post(
+        f"{OWNER}/items", json={"puts": [{"namespace": ["a"], "name": "n", "value": {"drink": "tea"}}]}
+    )
+    asked = {"query": "tea", "types": ["memory", "item"]}
+    short = (await http.post(f"{OWNER}/recall", json=asked)).json()
+    of = {hit["type"]: hit for hit in short["hits"]}
+    assert of["memory"].keys() == {"id", "type", "text", "who", "when", "trust", "score", "confidence"}
+    assert (of["memory"]["id"], of["memory"]["text"], of["memory"]["trust"]) == (id, "I like tea", "user")
+    assert of["item"]["value"] == {"drink": "tea"} and of["item"]["name"] == "n"
+    whole = await http.post(f"{OWNER}/recall?fields=all", json=asked)
+    assert [hit["record"]["id"] for hit in whole.json()["hits"]] == [hit["id"] for hit in short["hits"]]
+    assert "cosine" in whole.json()["hits"][0] and len(whole.content) > 2 * len(json.dumps(short))
+    wrong = await http.post(f"{OWNER}/recall?fields=some", json=asked)
+    assert problem(wrong, 422)["errors"][0]["field"] == "fields"
+    elsewhere = await http.post(f"{OWNER}/memories?fields=all", json={"content": "x"})
+    assert problem(elsewhere, 422)["errors"][0]["field"] == "fields"
 
 
 async def test_one_request_appends_a_turn_and_returns_the_next_context(http):

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 import memoranda
 from memoranda import Hits, InvalidInput, ThreadHandle
 from memoranda.book.all_operations import OPERATIONS
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.wire.results import from_json, schema_of, schemas, to_json
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
@@ -106,40 +106,49 @@ async def of_memories(ask: Crossing) -> Any:
         "remember", "ben", "Ben lives in Rome", operation="op", **{**fields, "expires_at": None}
     )
     second = await ask("remember", "ben", "Ben lives in Oslo", key="home", sources=[first.id], pinned=True)
-    await ask("remember_all", "ben", [{"content": "Ben likes tea"}, {"content": "Ben runs", "kind": "note"}])
+    await ask(
+        "memories.remember_all",
+        "ben",
+        [{"content": "Ben likes tea"}, {"content": "Ben runs", "kind": "note"}],
+    )
     other = (await ask("update", "ben", second.id, "Ben lives in Bergen")).id
-    await ask("amend", "ben", other, {"tags": ["town"]})
-    await ask("confirm", "ben", other, sources=[first.id])
-    await ask("share", "ben", other, "global")
-    await ask("mark_used", "ben", [other])
-    await ask("supersede", "ben", first.id, other)
+    await ask("memories.amend", "ben", other, {"tags": ["town"]})
+    await ask("memories.confirm", "ben", other, sources=[first.id])
+    await ask("memories.share", "ben", other, "global")
+    await ask("memories.mark_used", "ben", [other])
+    await ask("memories.supersede", "ben", first.id, other)
     await ask("recall", "ben", "tea in Bergen", only={"since": DAY - timedelta(days=900)}, explain=[first.id])
-    for name, arguments in {"get": [other], "why": [other], "history": [other], "operation": ["op"]}.items():
+    for name, arguments in {
+        "records.get": [other],
+        "why": [other],
+        "records.history": [other],
+        "records.operation": ["op"],
+    }.items():
         await ask(name, "ben", *arguments)
-    for name in ("context", "about", "list", "count", "readers", "ledger"):
+    for name in ("context", "about", "records.list", "records.count", "records.readers", "records.ledger"):
         await ask(name, "ben", **({"query": "tea"} if name == "context" else {"as_owner": True}))
-    undone = await ask("retract", "ben", other)
+    undone = await ask("memories.retract", "ben", other)
     await ask("undo", "ben", undone.position)
     said = await (await ask.book.thread("ben")).append("user", "I like tea")
-    await ask("retract_source", "ben", said.id, dry_run=True)
+    await ask("memories.retract_source", "ben", said.id, dry_run=True)
     return other
 
 
 async def of_forgetting(ask: Crossing, memory: Any) -> None:
-    await ask("find_traces", "ben", memory)
+    await ask("forgetting.find_traces", "ben", memory)
     await ask("forget", "ben", memory, dry_run=True, as_owner=True)
-    hidden = await ask("hide", "ben", memory, as_owner=True)
-    await ask("finish_forgetting", "ben", hidden.receipt, as_owner=True)
-    await ask("forget_all", "ben", kind="note", as_owner=True)
+    hidden = await ask("forgetting.hide", "ben", memory, as_owner=True)
+    await ask("forgetting.finish", "ben", hidden.receipt, as_owner=True)
+    await ask("forgetting.forget_all", "ben", kind="note", as_owner=True)
     said = await (await ask.book.thread("ben")).append("user", "my code is 1234")
-    await ask("redact", "ben", said.id, 11, 15, as_owner=True)
+    await ask("forgetting.redact", "ben", said.id, 11, 15, as_owner=True)
 
 
 async def of_documents(ask: Crossing) -> None:
-    await ask("profile.put", "ann", {"name": "Ann", "age": 30}, as_owner=True)
-    await ask("profile.patch", "ann", {"home": "Lyon"})
+    await ask("profiles.put", "ann", {"name": "Ann", "age": 30}, as_owner=True)
+    await ask("profiles.patch", "ann", {"home": "Lyon"})
     for name in ("get", "documents", "report"):
-        await ask(f"profile.{name}", "ann", as_owner=True)
+        await ask(f"profiles.{name}", "ann", as_owner=True)
     run = await ask(
         "episodes.record",
         "ann",
@@ -147,7 +156,7 @@ async def of_documents(ask: Crossing) -> None:
         outcome="succeeded",
         tool_calls=[{"tool": "t", "output": "x" * 5000}],
     )
-    await ask("episodes", "ann", like="bake")
+    await ask("episodes.search", "ann", like="bake")
     await ask("episodes.list", "ann")
     await ask("episodes.overflow", "ann", run.id)
     await ask("items.put", "ann", ["a", "b"], "n", {"v": [1, None, "é"]}, ttl=5000, index=["v"])
@@ -184,32 +193,32 @@ async def of_a_tenant(ask: Crossing) -> None:
 
 async def of_the_book(ask: Crossing) -> None:
     for name in (
-        "owners",
+        "admin.owners",
         "admin.list",
-        "facts",
-        "verify",
-        "rebuild",
-        "scrub",
-        "embed",
-        "who_forms",
-        "usage",
+        "admin.facts",
+        "admin.verify",
+        "admin.rebuild",
+        "admin.scrub",
+        "admin.embed",
+        "jobs.who_forms",
+        "admin.usage",
     ):
         await ask(name)
-    await ask("form_with", "rules")
+    await ask("jobs.form_with", "rules")
     await ask("worker.run_once")
-    await ask("drain")
-    await ask("restrict", "cid")
-    await ask("restriction", "cid")
-    await ask("unrestrict", "cid")
-    lines = [line async for line in ask.book.export()]
-    assert from_json("export", to_json(lines[0])) == lines[0]
+    await ask("jobs.run")
+    await ask("admin.restrict", "cid")
+    await ask("admin.restriction", "cid")
+    await ask("admin.unrestrict", "cid")
+    lines = [line async for line in ask.book.admin.export()]
+    assert from_json("admin.export", to_json(lines[0])) == lines[0]
     async with memoranda.open("memory://", worker=False, embed=None) as other:
-        report = await other.import_([*lines, "no line of an export\n"])
-        assert_same(report, from_json("import_", json.loads(json.dumps(to_json(report)))))
+        report = await other.admin.import_([*lines, "no line of an export\n"])
+        assert_same(report, from_json("admin.import_", json.loads(json.dumps(to_json(report)))))
 
 
 #: Verbs that this sweep does not call: streams, which it reads itself, and what needs a model, an embedder or a failed job.
-ELSEWHERE = {"export", "import_", "thread.summarise", "reembed"}
+ELSEWHERE = {"admin.export", "admin.import_", "thread.summarise", "admin.reembed"}
 #: Verbs of keys and of the audit, which tests of the service ask.
 _OF_CREDENTIALS = {"admin.reads", "keys.create", "keys.rotate", "keys.uses"}
 
@@ -247,7 +256,7 @@ async def test_a_result_follows_its_schema(book):
         "recall": await book.recall("ann", "tea"),
         "about": await book.about("ann", as_owner=True),
         "context": await book.context("ann", "tea"),
-        "facts": await book.facts(),
+        "admin.facts": await book.admin.facts(),
     }
     for verb, answer in answers.items():
         jsonschema.validate(to_json(answer), schema_of(verb))
@@ -272,13 +281,13 @@ def test_an_answer_of_another_type_is_refused_with_its_place(change, field):
 
 async def test_what_a_newer_service_adds_is_ignored_and_what_an_older_one_lacks_has_its_default(book):
     receipt = await book.remember("ann", "Ann likes tea")
-    written = to_json(await book.get("ann", receipt.id))
+    written = to_json(await book.records.get("ann", receipt.id))
     del written["language"]
-    assert from_json("get", {**written, "mood": "fine"}) == await book.get("ann", receipt.id)
+    assert from_json("records.get", {**written, "mood": "fine"}) == await book.records.get("ann", receipt.id)
 
 
 async def test_ten_hits_are_written_within_the_time_of_a_fast_answer(book):
-    await book.remember_all(
+    await book.memories.remember_all(
         "ann", [{"content": f"Ann likes tea number {n}", "tags": ["a"]} for n in range(10)]
     )
     hits = await book.recall("ann", "tea")

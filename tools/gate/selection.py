@@ -16,7 +16,7 @@ AGAIN_COVERS = [
 ]
 #: Paths whose changes ask for the tests of every framework.
 FRAMEWORKS_COVER = [
-    *(f"src/memoranda/{name}" for name in ("integrations", "book/items", "book/item_names.py")),
+    *(f"src/memoranda/{name}" for name in ("integrations", "book/nouns/items.py")),
     *(f"tests/{name}" for name in ("frameworks/killing.py", "conftest.py", "fakes")),
     "examples",
     "templates",

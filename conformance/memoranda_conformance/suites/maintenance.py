@@ -21,7 +21,7 @@ from memoranda.model.changes import (
     SetThread,
     Undo,
 )
-from memoranda.model.data.items import DeleteItem
+from memoranda.model.items import DeleteItem
 from memoranda.model.ledger import Actor, Entry, Target
 from memoranda.model.messages import SummariseThread, ThreadStatus
 from memoranda.model.passages import Use

@@ -10,11 +10,12 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.book.admin.across_owners import Admin
-from memoranda.book.input import Only
+from memoranda.book.input import Only, as_filter, as_types
+from memoranda.book.nouns.admin import records_of_all
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import Amend, CloseThread, PatchProfile, RecordEpisode, Retract, Undo
+from memoranda.model.changes import Amend, CloseThread, Import, PatchProfile, RecordEpisode, Retract, Undo
 from memoranda.model.ledger import Actor, Target
+from memoranda.model.memories import Memory
 from memoranda.model.messages import Outcome, ThreadStatus, ToolCall
 from memoranda.model.passages import PassageRow
 from memoranda.model.query import Filter, Scan
@@ -28,6 +29,7 @@ from memoranda_conformance.builders import (
     START,
     Follower,
     Pen,
+    a_memory,
     adopted,
     an_episode,
     exported,
@@ -56,6 +58,20 @@ class ReadingSuite(Suite):
         assert await found(unused) == await found(new_id()) == await found() == set()
         assert await found(heard, view=View(agent="b")) == await found(said, view=View(agent="b"))
 
+    async def test_an_imported_source_of_another_owner_reads_like_one_that_never_was(
+        self, engine: Engine
+    ) -> None:
+        pen, other = Pen(engine, ANN), Pen(engine, BEN)
+        (hidden,) = await pen.say(await pen.open(audience=FOR_A), "For one agent")
+        (theirs,) = await other.say(await other.open(), "Another's")
+        for source, seen in ((theirs, True), (new_id(), True), (hidden, False)):
+            memory = a_memory(ANN, f"Rests on {source}", sources=(source,))
+            await pen.write(Import(memory, b""))
+            for view in (WHOLE, View(agent="b")):
+                (read,) = (await engine.get(ANN, view, [memory.id])).values()
+                shown = (source,) if seen or view is WHOLE else ()
+                assert isinstance(read, Memory) and read.sources == shown, (source, view)
+
     async def test_an_operator_lists_the_records_of_all_owners_of_the_tenant(self, engine: Engine) -> None:
         other = Owner(tenant="other", id="ann")
         owners = [Owner(id=name) for name in ("zoe", "ann", "ben", "cat")]
@@ -65,13 +81,14 @@ class ReadingSuite(Suite):
             threads[owner] = [await pen.open(agent="guide", audience=FOR_A) for _ in range(3)]
             await pen.open(agent="coach")
             await pen.write(*(CloseThread(id, ThreadStatus.FAILED) for id in threads[owner]))
-        admin, only = Admin(engine, DEFAULT_TENANT), Only(agent="guide", statuses="failed")
+        chosen = Only(agent="guide", statuses="failed")
+        only = as_filter(as_types("thread"), chosen)
         expected = [id for owner in sorted(owners, key=lambda one: one.id) for id in threads[owner]]
         for limit in (1, 2, 3, 4, 5, 100):
             found: list[UUID] = []
             cursor: str | None = None
             while True:
-                page = await admin.list(types="thread", only=only, cursor=cursor, limit=limit)
+                page = await records_of_all(engine, DEFAULT_TENANT, only, cursor, limit)
                 assert len(page) <= limit
                 found += [record.id for record in page]
                 cursor = page.cursor
@@ -79,16 +96,17 @@ class ReadingSuite(Suite):
                     break
             assert found == expected
         # An owner who is forgotten between two pages is passed over.
-        begun = await admin.list(types="thread", only=only, limit=2)
+        begun = await records_of_all(engine, DEFAULT_TENANT, only, None, 2)
         await engine.erase(Target(ANN, WHOLE, Actor("owner"), everything=True), START)
-        rest = await admin.list(types="thread", only=only, cursor=begun.cursor, limit=100)
+        rest = await records_of_all(engine, DEFAULT_TENANT, only, begun.cursor, 100)
         assert [record.id for record in rest] == expected[3:] and rest.cursor is None
-        newest = await admin.list(types="thread", only=only, newest_first=True)
+        newest_first = as_filter(as_types("thread"), chosen, newest_first=True)
+        newest = await records_of_all(engine, DEFAULT_TENANT, newest_first, None, 100)
         assert [record.owner.id for record in newest] == ["ben"] * 3 + ["cat"] * 3 + ["zoe"] * 3
         assert newest[0].id == threads[Owner(id="ben")][2]
         for wrong in ("x", "W10=", "e30=", "é"):
             with pytest.raises(InvalidInput):
-                await admin.list(cursor=wrong)
+                await records_of_all(engine, DEFAULT_TENANT, only, wrong, 100)
 
     async def test_outputs_of_tools_come_back_as_the_json_that_they_were(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -26,8 +26,8 @@ from memoranda.model.changes import (
     Supersede,
     Undo,
 )
-from memoranda.model.data.items import Item, PutItem
 from memoranda.model.experience_lines import Evidence
+from memoranda.model.items import Item, PutItem
 from memoranda.model.ledger import Actor, Target, Verb
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import ThreadStatus

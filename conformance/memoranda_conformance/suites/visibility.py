@@ -33,8 +33,8 @@ from memoranda.model.changes import (
     Supersede,
     Undo,
 )
-from memoranda.model.data.items import DeleteItem, PutItem
 from memoranda.model.experience_lines import Evidence
+from memoranda.model.items import DeleteItem, PutItem
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.memories import MemoryStatus
 from memoranda.model.messages import Overflow, ThreadStatus, ToolCall, WholeCall

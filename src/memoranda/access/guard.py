@@ -12,10 +12,10 @@ from memoranda.access.principal import Principal
 from memoranda.book import Book
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.errors import InvalidInput, NotAllowed, NotFound
-from memoranda.model.beside.service_records import CALLER, Caller
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.profiles import Agent
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind, Record, Trust
+from memoranda.model.service_records import CALLER, Caller
 from memoranda.operations import Operation
 
 #: Arguments of an erasure that reach beyond some records.

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from memoranda.access.principal import Principal
 from memoranda.book import Book
-from memoranda.book.service_keys import KEYS, digest_of, every_key
+from memoranda.book.nouns.keys import KEYS, digest_of, every_key
 from memoranda.errors import MemorandaError
 from memoranda.model.profiles import Key
 from memoranda.model.records import WHOLE, Owner, OwnerKind

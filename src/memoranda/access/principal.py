@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
-from memoranda.model.beside.service_records import LOCAL, SELF
 from memoranda.model.records import Owner, OwnerKind
+from memoranda.model.service_records import LOCAL, SELF
 from memoranda.operations import Role
 
 

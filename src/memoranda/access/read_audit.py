@@ -12,8 +12,8 @@ from typing import Self
 from memoranda.access.principal import Principal
 from memoranda.book import Book
 from memoranda.errors import MemorandaError
-from memoranda.model.beside.service_records import ReadNote
 from memoranda.model.records import Owner, OwnerKind
+from memoranda.model.service_records import ReadNote
 
 _log = logging.getLogger("memoranda.access")
 

@@ -12,7 +12,6 @@ from uuid import UUID
 
 from pydantic import Field, ValidationError
 
-from memoranda.assembly.caches import cache_clearer
 from memoranda.assembly.engine_addresses import find_book, open_engine
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
@@ -21,8 +20,6 @@ from memoranda.book.agent_settings import SharingSettings
 from memoranda.book.forgetting.decisions import ForgetSettings, finishing
 from memoranda.book.forming_jobs import FORMATION_JOBS, Forming
 from memoranda.book.services import Embeddings, OnDemand
-from memoranda.book.verbs.background_work import start_working
-from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
@@ -38,12 +35,26 @@ from memoranda.model.values import EXPIRE, Value, refused, utc_now
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.models import NONE, ModelsSettings
 from memoranda.models import find as find_models
-from memoranda.ports import Clock, Embedder, Engine, Models
+from memoranda.ports import Clock, Embedder, Engine, Models, SearchesLargeShelves
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from memoranda.secrets.modes import SecretsSettings
 from memoranda.settings import read_file, refuse_unknown, settings
-from memoranda.text.terms import RULE
+from memoranda.text.similarity import clear_similarity_caches
+from memoranda.text.terms import RULE, forget_words
 from memoranda.worker import Handler, Worker
+
+
+def cache_clearer(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
+    """Return a function that clears every cache outside the engine, called after an erasure."""
+
+    def forget() -> None:
+        forget_words()
+        clear_similarity_caches()
+        if not isinstance(embedder, NoEmbedder):
+            embedder.clear()
+
+    return forget
+
 
 #: An open book looks for jobs after so many seconds: the first calls of a program do not wait for that.
 _FIRST_LOOK_SECONDS = 0.05
@@ -130,9 +141,14 @@ async def open_here(
         book.start_worker()
         return book
     # This process does the jobs of its own tenant, and computes the vectors of what it writes.
-    start_working(book, by_itself, delay=_FIRST_LOOK_SECONDS)
+    start_working(book, by_itself)
     book.embeddings.start()
     return book
+
+
+def start_working(book: Book, worker: Worker) -> None:
+    """Let a book do jobs by itself; not at once, so that what only opens it and reads is not slowed down."""
+    book.own_work.start(worker, by_model=book.forms_by_model, delay=_FIRST_LOOK_SECONDS)
 
 
 def _book(

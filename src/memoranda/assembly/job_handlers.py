@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from memoranda.book.admin.backup_files import REWRITE, clear_leftovers
 from memoranda.book.admin.erasure_notes import NOTE, note_erasure
-from memoranda.capabilities import LargeShelfIndex, SearchesLargeShelves
 from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker
 from memoranda.errors import Busy, EmbedderDown
 from memoranda.model.changes import FOLLOW, Job, JobDraft, Postponed
 from memoranda.model.vectors import EMBED
-from memoranda.ports import Clock, Engine
+from memoranda.ports import Clock, Engine, LargeShelfIndex, SearchesLargeShelves
 from memoranda.text.terms import RULE
 from memoranda.worker import Handler
 

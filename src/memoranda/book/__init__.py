@@ -1,6 +1,6 @@
 """The book: one object with the verbs that applications use."""
 
 from memoranda.book.book import Book
-from memoranda.book.verbs.thread_handle import ThreadHandle
+from memoranda.book.nouns.threads import ThreadHandle
 
 __all__ = ["Book", "ThreadHandle"]

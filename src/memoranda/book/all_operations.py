@@ -7,23 +7,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from memoranda.book.admin.across_owners import Admin
-from memoranda.book.admin.job_verbs import Jobs
 from memoranda.book.book import Book
-from memoranda.book.items.item_verbs import Items
-from memoranda.book.schema_verbs import Schemas
-from memoranda.book.service_keys import Keys
-from memoranda.book.verbs.documents import Agents, Profiles
-from memoranda.book.verbs.episodes import Episodes
-from memoranda.book.verbs.experience import Experience
-from memoranda.book.verbs.thread_handle import ThreadHandle
+from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.episodes import Episodes
+from memoranda.book.nouns.experience import Experience
+from memoranda.book.nouns.forgetting import Forgetting
+from memoranda.book.nouns.items import Items
+from memoranda.book.nouns.jobs import Jobs
+from memoranda.book.nouns.keys import Keys
+from memoranda.book.nouns.memories import Memories
+from memoranda.book.nouns.profiles import Agents, Profiles
+from memoranda.book.nouns.records import Records
+from memoranda.book.nouns.schemas import Schemas
+from memoranda.book.nouns.threads import ThreadHandle
 from memoranda.operations import Names, Operation, Role
 from memoranda.worker import Worker
 
 #: The class of each part of a book.
 PARTS: Final[dict[str, type]] = {
     "thread": ThreadHandle,
-    "profile": Profiles,
+    "memories": Memories,
+    "records": Records,
+    "forgetting": Forgetting,
+    "profiles": Profiles,
     "episodes": Episodes,
     "items": Items,
     "agents": Agents,
@@ -38,11 +44,15 @@ PARTS: Final[dict[str, type]] = {
 
 def _declared() -> Iterator[tuple[str, Operation | str]]:
     """Yield the name and the declaration of each function of the book and its parts that has one."""
+    seen = set[object]()
     for part, of in {"": Book, **PARTS}.items():
         for name in dict.fromkeys(name for kind in of.__mro__ for name in vars(kind)):
-            declared = getattr(getattr(of, name, None), "declared", None)
-            if declared is not None:
-                yield part if name == "__call__" else f"{part}.{name}".strip("."), declared
+            function = getattr(of, name, None)
+            declared = getattr(function, "declared", None)
+            # What is on the book itself has its short name alone.
+            if declared is not None and function not in seen:
+                seen.add(function)
+                yield f"{part}.{name}".strip("."), declared
 
 
 def named(name: str, declared: Operation) -> Operation:

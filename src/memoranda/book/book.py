@@ -1,82 +1,77 @@
-"""The façade object that an application holds: append, remember, recall, explain, correct, undo, forget."""
+"""The book that an application holds: ten operations for every day, and a part for each noun."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
     Awaitable,
     Callable,
     Iterable,
-    Mapping,
     Sequence,
     Set,
 )
 from datetime import datetime, tzinfo
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, Unpack
 from uuid import UUID
 
 from memoranda import telemetry
-from memoranda.book.admin.across_owners import Admin
 from memoranda.book.admin.backup_files import Backups, OpenCopy
-from memoranda.book.admin.forget_all import BulkForgetting
-from memoranda.book.admin.job_verbs import Jobs
-from memoranda.book.admin.restriction_verbs import Restricting
-from memoranda.book.admin.transfer import ImportReport, Transfer
+from memoranda.book.admin.transfer import Transfer
+from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import request_of, usable_here
-from memoranda.book.forgetting.decisions import ForgetSettings, PendingForgettings
-from memoranda.book.forgetting.hidden_facts import Hiding
-from memoranda.book.forgetting.verbs import Forgetting
+from memoranda.book.context_sources import Contexts
+from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.book.forming_jobs import Forming
+from memoranda.book.forming_runs import form_owner
 from memoranda.book.input import (
     Conditions,
     Only,
     Who,
+    as_confidence,
     as_filter,
     as_flag,
     as_limit,
+    as_mode_of_types,
     as_names,
     as_offset,
-    as_path,
     as_text,
     as_types,
+    as_vector,
     as_view,
     each,
     names_records,
     owner_named,
 )
-from memoranda.book.items.item_verbs import Items
-from memoranda.book.question_input import as_confidence, as_mode_of_types, as_vector
+from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.episodes import Episodes
+from memoranda.book.nouns.experience import Experience
+from memoranda.book.nouns.forgetting import Forgetting
+from memoranda.book.nouns.items import Items
+from memoranda.book.nouns.jobs import Jobs
+from memoranda.book.nouns.keys import Keys
+from memoranda.book.nouns.memories import Memories
+from memoranda.book.nouns.profiles import Agents, Profiles
+from memoranda.book.nouns.records import Records
+from memoranda.book.nouns.schemas import Schemas
+from memoranda.book.nouns.threads import ThreadHandle, taken_up
+from memoranda.book.own_work import OwnWork
 from memoranda.book.record_ids import record_ids, thread_id, with_thread_id
-from memoranda.book.schema_verbs import Schemas
-from memoranda.book.service_keys import Keys
 from memoranda.book.services import Embeddings, OnDemand, Services
 from memoranda.book.verb_fields import spelled_out
-from memoranda.book.verbs.advice import log_narrow_view
-from memoranda.book.verbs.background_work import BackgroundWork
-from memoranda.book.verbs.context_sources import Contexts
-from memoranda.book.verbs.documents import Agents, Profiles
-from memoranda.book.verbs.episodes import Episodes
-from memoranda.book.verbs.experience import Experience
-from memoranda.book.verbs.reads import Reads
-from memoranda.book.verbs.statements import Statements
-from memoranda.book.verbs.thread_handle import ThreadHandle, taken_up
-from memoranda.book.verbs.upkeep import Upkeep
 from memoranda.door import Door
 from memoranda.errors import InvalidInput
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import OpenThread
+from memoranda.model.forming_results import FormingReport
 from memoranda.model.messages import Thread
 from memoranda.model.profiles import Agent, Key
-from memoranda.model.query import Findings, Hit, Hits
+from memoranda.model.query import Hit, Hits
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
-from memoranda.operations import Awaited, Role, W, no_offer, offer, offer_lines
+from memoranda.operations import Awaited, Part, Role, W, no_offer, offer, top
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.result import Context
 from memoranda.secrets.masks import masked_hits
@@ -89,30 +84,25 @@ _LAST_JOB_SECONDS = 10.0
 
 
 @spelled_out
-class BookOperations(
-    Statements[W],
-    Reads[W],
-    Upkeep[W],
-    BackgroundWork[W],
-    Forgetting[W],
-    BulkForgetting[W],
-    Hiding[W],
-    PendingForgettings[W],
-    Restricting[W],
-):
+class BookOperations(Part[W]):
     """The operations of a book itself; those of its parts are theirs."""
 
     engine: Engine
     door: Door
-    finder: Finder
     tenant: str
-    transfer: Transfer
-    backups: Backups
+    memories: Memories[W]
+    records: Records[W]
+    forgetting: Forgetting[W]
+    _services: Services
+    finder: Finder
     _contexts: Contexts
-    _on_erased: Callable[[], None]
-    _refresh_terms: Callable[[], Awaitable[int]]
 
-    # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
+    remember = top("memories", Memories.remember)
+    update = top("memories", Memories.update)
+    undo = top("memories", Memories.undo)
+    about = top("records", Records.about)
+    why = top("records", Records.why)
+    forget = top("forgetting", Forgetting.forget)
 
     @offer(
         Role.VIEWER,
@@ -157,7 +147,7 @@ class BookOperations(
         if only and names_records(only):
             only = await with_thread_id(self.engine, party, view, only)
         begin, most = as_offset(offset, as_limit(limit))
-        maker = self.embeddings.maker
+        maker = self._services.embeddings.maker
         asked = None if vector is None else as_vector(vector, maker)
         now = self.door.clock()
         filter = as_filter(wanted, only or {}, now=now)
@@ -176,7 +166,7 @@ class BookOperations(
             why_not=why_not,
             now=now,
         )
-        found = await self.embeddings.search(find, query, asked, chosen)
+        found = await self._services.embeddings.search(find, query, asked, chosen)
         del found[:begin]
         if self.door.secrets != "keep":
             await masked_hits(found)
@@ -247,32 +237,18 @@ class BookOperations(
             made, placed = await self._contexts.make(party, view, finding, request)
         telemetry.count("contexts")
         if as_flag(mark_used, "mark_used"):
-            self._uses.note(party, view, placed)
+            self.memories.uses.note(party, view, placed)
         return made
 
-    # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
+    @offer(Role.EDITOR, "POST /form", command="form")
+    async def form(self, owner: str | Owner, *, wait: bool = True, **who: Unpack[Who]) -> FormingReport:
+        """Form now (turn into memories) what waits of an owner and this view sees; return what was made and left out.
 
-    @offer(Role.ADMIN, "POST /v1/import", command="import", title="import_lines")
-    async def import_(
-        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
-    ) -> ImportReport:
-        """Import an export: what was erased here stays erased, and records that exist here stay unchanged."""
-        return await self.transfer.import_(lines, progress)
-
-    @no_offer("its target is a path of the machine that has the book: run memoranda backup there")
-    async def backup(
-        self, target: str | Path, progress: Callable[[int, int], None] | None = None
-    ) -> Findings:
-        """Write a copy of the book to a new file while it is in use, and verify it; also if the book is on a server."""
-        return await self.backups.backup(as_path(target, "target"), progress)
-
-    @offer(Role.ADMIN, "POST /v1/rebuild", command="rebuild")
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
-        done = dict(await self.engine.rebuild(progress))
-        done["terms"] = await self._refresh_terms()
-        self._on_erased()
-        return done
+        Each thread is formed here, or waited for where another worker has it. A thread that cannot be formed says why: it
+        waits, was given up, or forming is off. ``wait=False`` only makes the threads due, for a worker or an open book.
+        """
+        party, waits = owner_named(owner, self._services.tenant), as_flag(wait, "wait")
+        return await form_owner(self._services, party, as_view(who), wait=waits)
 
 
 @spelled_out
@@ -299,33 +275,38 @@ class Book(BookOperations[Awaited]):
     ) -> None:
         bound = BoundProfiles(engine, tenant)
         services = Services(engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms)
-        super().__init__(services)
-        self._prepare(worker, who_forms)
         self.engine = engine
         self.door = door
-        self.finder = finder
         self.tenant = tenant
         self.forming = forming
         self.embeddings = embeddings
-        self._on_erased = on_erased
-        self._refresh_terms = refresh_terms
-        self.transfer = Transfer(engine, door, tenant, forming)
-        self.backups = Backups(engine, door.clock, open_copy)
-        self._models = models
-        self._follow_hidden = self._retracting.hidden
-        self._find = self.recall
+        self.worker = worker
         #: The settings of what is hidden before it is erased.
-        self.forgetting = forgetting
-        self.profile = Profiles(services)
+        self.forget_settings = forgetting
+        self._services = services
+        self.finder = finder
+        self._who_forms = who_forms
+        self._models = models
+        self._contexts = Contexts(services)
+        backups = Backups(engine, door.clock, open_copy)
+        self.memories = Memories(services)
+        self.records = Records(services, finder)
+        self.forgetting = Forgetting(
+            services, backups, self.recall, on_erased, self.memories.retracting.hidden
+        )
+        self.profiles = Profiles(services)
         self.episodes = Episodes(services, self.recall)
         self.items = Items(services, self.recall, finder)
         self.experience = Experience(services)
         self.agents = Agents(services, Agent)
-        self.schemas = Schemas(services, self.list)
+        self.schemas = Schemas(services, self.records.list)
         self.keys = Keys(services, Key)
-        self.admin = Admin(engine, tenant)
-        self.jobs = Jobs(engine)
-        self._contexts = Contexts(services)
+        #: What this process does beside the program.
+        self.own_work = OwnWork(services, worker)
+        self.jobs = Jobs(services, self.own_work, who_forms)
+        self.admin = Admin(
+            services, Transfer(engine, door, tenant, forming), backups, on_erased, refresh_terms
+        )
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -340,10 +321,9 @@ class Book(BookOperations[Awaited]):
     @no_offer("the service closes its book when it stops")
     async def close(self) -> None:
         """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
-        self._stop.set()
         self.embeddings.stop()
-        tasks = [task for task in (self._working, self.embeddings.working) if task is not None]
-        self._working = self.embeddings.working = None
+        tasks = [task for task in (self.own_work.stop(), self.embeddings.working) if task is not None]
+        self.embeddings.working = None
         try:
             # An event loop that has ended, or another thread's, never reports that the worker has ended.
             if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
@@ -352,13 +332,28 @@ class Book(BookOperations[Awaited]):
                     task.cancel()
                 if late:
                     await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
-            await self._uses.settled()
-            await self._tell_what_waits()
+            await self.memories.uses.settled()
+            await self.own_work.tell_what_waits()
         finally:
             await self.engine.close()
             await self.embeddings.close()
             if self._models is not None:
                 await self._models.close()
+
+    @no_offer("memoranda serve and memoranda worker do jobs")
+    def start_worker(self) -> None:
+        """Start a worker in this process; it does background jobs until the book is closed."""
+        self.own_work.start(self.worker, by_model=self.forms_by_model)
+
+    @property
+    def forms_by_model(self) -> bool:
+        """True if a language model forms memories from conversations; False if rules do."""
+        return self._who_forms.by_model
+
+    @property
+    def cannot_form_because(self) -> str:
+        """The reason why this process leaves threads to another one to form; empty if it forms them itself."""
+        return self._who_forms.cannot_form_because
 
     @property
     def no_vectors_because(self) -> str:
@@ -370,7 +365,7 @@ class Book(BookOperations[Awaited]):
         """The mode in which this book treats secrets: ``hide``, ``mask`` or ``keep``."""
         return self.door.secrets
 
-    # ── what was said, and all of it ─────────────────────────────────────────────────────────────────────────────────
+    # ── threads ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @offer(
         Role.EDITOR,
@@ -424,21 +419,3 @@ class Book(BookOperations[Awaited]):
         there = receipt.ignored[0].id
         assert there is not None
         return await taken_up(self._services, party, there, view)
-
-    @offer_lines(
-        Role.VIEWER, "GET /v1/export", command="export", title="export_lines", of_the_person="an export"
-    )
-    def export(
-        self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
-    ) -> AsyncIterator[str]:
-        """Yield the lines of an export of the book, or of one owner.
-
-        With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be imported.
-        With ``everything`` the export of one owner also tells what is stored elsewhere about them: records of agents and keys,
-        a restriction, who read their data, usage of models, and when something was erased. An import skips these lines.
-        """
-        party = None if owner is None else owner_named(owner, self.tenant)
-        whole = as_flag(everything, "everything")
-        if whole and party is None:
-            raise InvalidInput("everything: name the owner whom the export is about", field="everything")
-        return self.transfer.export(party, masked=as_flag(masked, "masked"), everything=whole)

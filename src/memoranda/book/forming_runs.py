@@ -10,8 +10,8 @@ from uuid import UUID
 from memoranda.book.admin.pending_threads import formed_parts, is_formed, last_place, pending_threads, put_all
 from memoranda.book.forming_jobs import FORMING, OFF, Requested
 from memoranda.book.services import Services
-from memoranda.model.beside.forming_results import FormedPart, FormedThread, FormingReport
 from memoranda.model.changes import MOST_JOBS, Job, JobState
+from memoranda.model.forming_results import FormedPart, FormedThread, FormingReport
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.query import Filter

@@ -1,27 +1,97 @@
-"""Checks the arguments of callers and converts them; an error names the malformed field."""
+"""Checks the arguments of the book's operations and makes values of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from memoranda.book.item_names import as_namespace_text
 from memoranda.errors import InvalidInput, NotAllowed
-from memoranda.model.beside.service_records import CALLER
-from memoranda.model.data.data_filters import data_filter, names_data
+from memoranda.model.data_filters import data_filter, names_data
+from memoranda.model.items import LABEL_LENGTH, LABELS, length_fault, namespace_text
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import HELD, Memory, MemoryStatus
 from memoranda.model.messages import Episode, ThreadStatus
 from memoranda.model.query import Filter
 from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, View
+from memoranda.model.service_records import CALLER
 from memoranda.model.values import is_id, new_id, refused, text_fault
+from memoranda.ports import MakesVectors
 from memoranda.recall.hits import MOST_USED
 from memoranda.recall.scoring.search import Mode
+
+_WITHOUT_A_QUESTION = (Mode.RECENT, MOST_USED)
+
+
+def as_mode_of_types(mode: Any, types: Set[RecordType]) -> str:
+    """Check a mode of recall for these types of records and return it."""
+    chosen = as_mode(mode)
+    if chosen == MOST_USED and RecordType.MEMORY not in types:
+        raise InvalidInput("types: most_used counts memories", field="types")
+    return chosen
+
+
+def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
+    """Check the vector of a question and return it with length 1."""
+    if maker is None:
+        raise InvalidInput("vector: this book has no embedder, so vectors cannot be compared", field="vector")
+    try:
+        vector = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as exc:
+        raise InvalidInput("vector: pass numbers", field="vector") from exc
+    largest = float(np.abs(vector).max(initial=0.0))
+    if 0 < largest < np.inf:
+        # The squares of very large or very small numbers are not finite, or 0.
+        vector = vector / largest
+    length = float(np.linalg.norm(vector)) if vector.ndim == 1 and largest < np.inf else 0.0
+    if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
+        raise InvalidInput(
+            f"vector: pass {maker.embedding.dimension} finite numbers that are not all 0", field="vector"
+        )
+    return np.asarray(vector / length, dtype=np.float32)
+
+
+def as_confidence(given: Any, mode: str) -> float | None:
+    """Check the least confidence of a hit and return it; modes that ignore the question have none to compare."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= 1:
+        raise InvalidInput("at_least: pass a number from 0 to 1", field="at_least")
+    if mode in _WITHOUT_A_QUESTION:
+        raise InvalidInput(
+            f"at_least: {mode} ignores the question, so its hits have no confidence; choose another mode or leave it out",
+            field="at_least",
+        )
+    return float(given)
+
+
+def as_labels(namespace: Any, field: str = "namespace", least: int = 1) -> tuple[str, ...]:
+    """Check a namespace and return its labels."""
+    if isinstance(namespace, str) or not isinstance(namespace, Sequence):
+        raise InvalidInput(f"{field}: give a list of labels, such as ('notes', 'work')", field=field)
+    if not least <= len(namespace) <= LABELS:
+        raise InvalidInput(f"{field}: give {least} to {LABELS} labels, not {len(namespace)}", field=field)
+    return tuple(as_bounded(label, LABEL_LENGTH, field) for label in namespace)
+
+
+def as_namespace_text(labels: Any) -> str | None:
+    """Return the beginning of the kinds of all items in a namespace or below it; None for all namespaces."""
+    return namespace_text(as_labels(labels, least=0)) or None
+
+
+def as_bounded(text: Any, most: int, field: str) -> str:
+    """Check a text that is not empty and at most so long, and return it."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{field}: give a text, not {type(text).__name__}", field=field)
+    if (fault := length_fault(text, most)) is not None:
+        raise InvalidInput(f"{field}: {fault}", field=field)
+    return text
 
 
 class Who(TypedDict, total=False):

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from memoranda.book.input import check_fields
 from memoranda.errors import InvalidInput
-from memoranda.model.beside.service_records import CALLER
 from memoranda.model.messages import Message
 from memoranda.model.records import TRUST_OF_ROLE, Owner, Trust
+from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id
 
 _FIELDS: Final = frozenset("role content speaker agent observed_at trust native token_count feedback".split())

@@ -26,7 +26,6 @@ from memoranda.book.input import (
     names_records,
 )
 from memoranda.book.record_ids import place_of_superseded, with_ids
-from memoranda.capabilities import MakesVectors
 from memoranda.door import Door, explained_limit
 from memoranda.errors import EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.first_use import dataclass
@@ -39,8 +38,8 @@ from memoranda.model.messages import TaskSummary
 from memoranda.model.query import BookFacts, Filter, Hits
 from memoranda.model.records import EVERYONE, PASSAGE_TYPES, WHOLE, Audience, Owner, Record, View
 from memoranda.model.vectors import SetState
-from memoranda.ports import Engine
-from memoranda.quiet_tasks import quiet_task
+from memoranda.ports import Engine, MakesVectors
+from memoranda.tasks import quiet_task
 from memoranda.worker import Worker
 
 #: Called with the number of vectors made so far.

@@ -19,9 +19,9 @@ from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import memoranda
 from memoranda.cli.output.terminal import counted
-from memoranda.model.beside.server_facts import ReplicaFacts, ServerFacts
 from memoranda.model.changes import Job
 from memoranda.model.query import BookFacts
+from memoranda.model.server_facts import ReplicaFacts, ServerFacts
 
 T = TypeVar("T")
 

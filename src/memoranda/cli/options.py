@@ -19,7 +19,7 @@ from memoranda.cli import exits
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput
-from memoranda.model.data.data_filters import names_data
+from memoranda.model.data_filters import names_data
 from memoranda.model.records import DEFAULT_TENANT, Owner, OwnerKind, RecordType
 from memoranda.model.values import refused
 

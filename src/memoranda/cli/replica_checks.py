@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoranda.cli.health_checks import Check, latency
 from memoranda.cli.output.terminal import counted
-from memoranda.model.beside.server_facts import ReplicaFacts
+from memoranda.model.server_facts import ReplicaFacts
 
 #: Members that a book outlives one of.
 _SAFE = 3

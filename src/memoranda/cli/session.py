@@ -125,7 +125,7 @@ class Session:
             return
         try:
             with self.progress("embedding") as progress:
-                await book.embed(lambda made: progress(made, lack))
+                await book.admin.embed(lambda made: progress(made, lack))
         except EmbeddingFailed as exc:
             exits.note(f"stored, but found by words alone for now: {exc}; {_LATER}")
 

@@ -134,37 +134,67 @@ def _as_messages(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-#: Parts of a book that are verbs themselves.
-_CALLED_PARTS = frozenset({"episodes"})
+#: Each operation by its function: some functions of parts are operations of the book itself.
+_BY_FUNCTION = {verb.function: verb for verb in OPERATIONS.values()}
 
 
 def _methods_of(part: str) -> dict[str, Any]:
     prefix = f"{part}." if part else ""
     make = _of_thread if part == "thread" else _remote
-    names = [
-        verb
-        for verb in OPERATIONS.values()
-        if verb.name.startswith(prefix) and "." not in verb.name[len(prefix) :]
-    ]
-    methods = {verb.name[len(prefix) :]: make(verb) for verb in names if verb.name not in _CALLED_PARTS}
+    of = PARTS[part] if part else Book
+    names = {name for kind in of.__mro__ for name in vars(kind)}
+    functions = {name: getattr(of, name) for name in names if hasattr(getattr(of, name), "declared")}
+    methods = {name: make(_BY_FUNCTION[one]) for name, one in functions.items() if one in _BY_FUNCTION}
     for name, reason in NOT_OFFERED.items():
         own = name.removeprefix(prefix)
         if name.startswith(prefix) and "." not in own:
-            methods[own] = _refused(name, getattr(PARTS[part] if part else Book, own), reason)
+            methods[own] = _refused(name, functions[own], reason)
     if part == "worker":
-        methods["drain"] = _remote(OPERATIONS["drain"])
+        methods["drain"] = _remote(OPERATIONS["jobs.run"])
     return methods
 
 
 def _part_class(name: str) -> type:
     methods = _methods_of(name)
-    if name in OPERATIONS:
-        methods["__call__"] = _remote(OPERATIONS[name])
+    if name == "admin":
+        methods |= {one: vars(_LineOperations)[one] for one in ("export", "import_")}
 
     def made(self: Any, link: Link) -> None:
         self._link = link
 
     return type(f"Remote{PARTS[name].__name__}", (PARTS[name],), {**methods, "__init__": made})
+
+
+class _LineOperations:
+    """The operations of an operator that send and receive lines."""
+
+    _link: Link
+
+    async def export(
+        self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
+    ) -> AsyncIterator[str]:
+        """Yield the lines of an export; a broken connection raises StorageError."""
+        given = {"owner": owner, "masked": masked, "everything": everything}
+        asked = request_of(
+            OPERATIONS["admin.export"], {name: one for name, one in given.items() if one}, self._link.tenant
+        )
+        async for line in self._link.transport.lines(asked):
+            yield line
+
+    async def import_(
+        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
+    ) -> ImportReport:
+        """Import the lines of an export."""
+        if progress is not None:
+            raise InvalidInput(
+                "progress: it is told to the program that has the book; leave it out", field="progress"
+            )
+        verb = OPERATIONS["admin.import_"]
+        asked = Asked(verb.method, verb.path)
+        report: ImportReport = from_json(
+            verb.name, await self._link.transport.send_lines(asked, _encoded(lines))
+        )
+        return report
 
 
 _PART_CLASSES = {name: _part_class(name) for name in PARTS if name != "thread"}
@@ -216,32 +246,6 @@ class RemoteBook(Book):
     async def close(self) -> None:
         """Close the connections; the service goes on."""
         await self._link.transport.close()
-
-    async def export(
-        self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
-    ) -> AsyncIterator[str]:
-        """Yield the lines of an export; a broken connection raises StorageError."""
-        given = {"owner": owner, "masked": masked, "everything": everything}
-        asked = request_of(
-            OPERATIONS["export"], {name: one for name, one in given.items() if one}, self.tenant
-        )
-        async for line in self._link.transport.lines(asked):
-            yield line
-
-    async def import_(
-        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
-    ) -> ImportReport:
-        """Import the lines of an export."""
-        if progress is not None:
-            raise InvalidInput(
-                "progress: it is told to the program that has the book; leave it out", field="progress"
-            )
-        verb = OPERATIONS["import_"]
-        asked = Asked(verb.method, verb.path)
-        report: ImportReport = from_json(
-            verb.name, await self._link.transport.send_lines(asked, _encoded(lines))
-        )
-        return report
 
 
 async def _encoded(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[bytes]:

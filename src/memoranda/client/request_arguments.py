@@ -18,7 +18,7 @@ from memoranda.book import ThreadHandle
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.book.forgetting.hidden_facts import Hidden
 from memoranda.book.input import as_names, owner_named
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.client.transport import Asked
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import ErasureReceipt, Receipt
@@ -26,7 +26,7 @@ from memoranda.model.memories import DaySpan
 from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.redactions import Traces
 from memoranda.operations import Operation
-from memoranda.wire.results import to_json
+from memoranda.wire.results import gives_hits, to_json
 from memoranda.wire.routes import path_of
 from memoranda.wire.verb_shapes import shape_of, wire_name
 
@@ -93,6 +93,8 @@ def request_of(verb: Operation, given: dict[str, Any], tenant: str) -> Asked:
         query += [pair for name, value in sent.items() for pair in _in_query(name, value)]
     else:
         body = _json(sent)
+        if gives_hits(verb.name):
+            query.append(("fields", "all"))
     return Asked(verb.method, path, tuple(query), body, operation, verb.reads or operation is not None)
 
 

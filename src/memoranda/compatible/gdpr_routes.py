@@ -61,7 +61,7 @@ async def erase(request: Request) -> Response:
     """Erase everything of a user."""
     guard, user = guard_of(request), request.path_params["userId"]
     memories = await count_entries(guard, user)
-    threads = await guard.call("count", owner=user, types="thread", as_owner=True)
+    threads = await guard.call("records.count", owner=user, types="thread", as_owner=True)
     receipt = await guard.call("forget", owner=user, everything=True, as_owner=True)
     counts = {
         **dict.fromkeys(_COUNTS, 0),
@@ -85,7 +85,8 @@ async def export(request: Request) -> Response:
         "memories": await list_entries(guard, user),
     }
     return StreamingResponse(
-        _streamed(head, guard.stream("export", owner=user, everything=True)), media_type="application/json"
+        _streamed(head, guard.stream("admin.export", owner=user, everything=True)),
+        media_type="application/json",
     )
 
 
@@ -105,7 +106,7 @@ async def _streamed(head: dict[str, Any], lines: AsyncIterator[str]) -> AsyncIte
 async def restrict(request: Request) -> Response:
     """Restrict the processing of a user's data."""
     guard, user = guard_of(request), request.path_params["userId"]
-    await guard.call("restrict", owner=user)
+    await guard.call("admin.restrict", owner=user)
     return await _restriction(guard, user)
 
 
@@ -116,7 +117,7 @@ async def restrict(request: Request) -> Response:
 async def unrestrict(request: Request) -> Response:
     """End the restriction of a user's data."""
     guard, user = guard_of(request), request.path_params["userId"]
-    await guard.call("unrestrict", owner=user)
+    await guard.call("admin.unrestrict", owner=user)
     return await _restriction(guard, user)
 
 
@@ -130,7 +131,7 @@ async def restriction(request: Request) -> Response:
 
 
 async def _restriction(guard: Guard, user: str) -> Response:
-    found = await guard.call("restriction", owner=user)
+    found = await guard.call("admin.restriction", owner=user)
     return json_answer({"userId": user, "restricted": found is not None and found is not False})
 
 

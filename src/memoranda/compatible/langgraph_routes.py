@@ -24,13 +24,19 @@ from memoranda.compatible.operations import (
     route_class,
 )
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.query import Hit
 from memoranda.model.records import Owner
 from memoranda.operations import Role
-from memoranda.wire.store_filters import paths_of
-from memoranda.wire.store_owners import Labels, NamespaceOwners, OwnerOf, Place, owner_at
-from memoranda.wire.store_reads import StoreReads
+from memoranda.wire.langgraph_store import (
+    Labels,
+    NamespaceOwners,
+    OwnerOf,
+    Place,
+    StoreReads,
+    owner_at,
+    paths_of,
+)
 
 _FAILURE: Final = object_of({"detail": TEXT, "error": TEXT})
 _MAYBE_TEXTS: Final[Schema] = {"type": ["array", "null"], "items": TEXT}
@@ -111,7 +117,7 @@ class _Store:
         self.guard = guard
         self.owners = NamespaceOwners(
             guard.book.tenant,
-            lambda: guard.call("owners"),
+            lambda: guard.call("admin.owners"),
             _owner_of(guard, label),
             None,
             # Only what an administrator asks for may span owners.

@@ -14,4 +14,4 @@ from memoranda.compatible.langgraph_routes import store_routes
 def compatible_routes(settings: ServiceSettings) -> tuple[APIRouter, ...]:
     """Return the routes of all other products."""
     always = memory_routes, property_routes, gdpr_routes, store_routes(settings.store_owner_label)
-    return (*always, restriction_routes) if "restrict" in OPERATIONS else always
+    return (*always, restriction_routes) if "admin.restrict" in OPERATIONS else always

@@ -53,7 +53,7 @@ async def visible_entries(
         ]
         entries = [_entry(user, hit.record, hit.uses) for hit in hits]
         with contextlib.suppress(NotAllowed):  # somebody who only reads counts nothing
-            await guard.call("mark_used", owner=owner, ids=[hit.id for hit in hits], **who)
+            await guard.call("memories.mark_used", owner=owner, ids=[hit.id for hit in hits], **who)
     else:
         entries = _entries(user, filter(_has_reader, await _memories(guard, user, who=who)))
     for group in groups:
@@ -87,7 +87,7 @@ async def entry_by_key(guard: Caller, user: str, key: str) -> dict[str, Any] | N
 async def count_entries(guard: Caller, user: str) -> int:
     """Return how many entries a user has."""
     count: int = await guard.call(
-        "count", owner=_owner(guard, user), types="memory", only=_ACTIVE, as_owner=True
+        "records.count", owner=_owner(guard, user), types="memory", only=_ACTIVE, as_owner=True
     )
     return count
 
@@ -184,7 +184,7 @@ async def _memories(
     cursor: str | None = None
     while True:
         page = await guard.call(
-            "list",
+            "records.list",
             owner=_owner(guard, user),
             types="memory",
             only={**_ACTIVE, **(only or {})},
@@ -212,7 +212,7 @@ async def _newest(guard: Caller, user: str, id: UUID) -> list[Memory]:
     while wanted is not None and wanted not in seen:
         seen.add(wanted)
         try:
-            held = await guard.call("get", owner=_owner(guard, user), id=wanted, as_owner=True)
+            held = await guard.call("records.get", owner=_owner(guard, user), id=wanted, as_owner=True)
         except NotFound:
             return []
         if not isinstance(held, Memory):
@@ -330,7 +330,9 @@ async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience)
     )
     for one in found:
         if one.audience != audience:
-            await guard.call("share", owner=_owner(guard, user), id=one.id, audience=audience, as_owner=True)
+            await guard.call(
+                "memories.share", owner=_owner(guard, user), id=one.id, audience=audience, as_owner=True
+            )
 
 
 async def _erase(guard: Caller, user: str, ids: Sequence[UUID]) -> None:
@@ -350,12 +352,6 @@ def _owner(guard: Any, user: str) -> str | Owner:
     if user.startswith(_TEAM) and len(user) > len(_TEAM):
         return Owner(tenant=guard.book.tenant, kind=OwnerKind.GROUP, id=user[len(_TEAM) :])
     return user
-
-
-def user_of(id: str) -> str | None:
-    """Return the user that an entry's id names; None if it is no id of an entry."""
-    user, root = _parts(id)
-    return None if root is None else user
 
 
 def _id(root: str, user: str) -> str:

@@ -115,7 +115,9 @@ class UserMemoryTools:
 
     async def export_user_data(self, userId: str, cursor: str = "") -> dict[str, Any]:  # noqa: N803
         """Export a user's records, up to 1000 in an answer; the cursor continues."""
-        page = await self._guard.call("list", owner=userId, as_owner=True, cursor=cursor or None, limit=_MOST)
+        page = await self._guard.call(
+            "records.list", owner=userId, as_owner=True, cursor=cursor or None, limit=_MOST
+        )
         records = [{"type": one.type.value, **one.model_dump(mode="json")} for one in page.records]
         return {"userId": userId, "records": records, "cursor": page.cursor}
 

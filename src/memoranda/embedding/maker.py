@@ -17,7 +17,7 @@ from memoranda.model.memories import searched_text
 from memoranda.model.records import Record
 from memoranda.model.vectors import Embedding, pack_vectors
 from memoranda.ports import Embedder, VectorSets
-from memoranda.time_limits import TimeLimit, TookTooLong
+from memoranda.tasks import TimeLimit, TookTooLong
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 from uuid import UUID, uuid4
 
-from memoranda.capabilities import MakesVectors
 from memoranda.errors import EmbeddingFailed
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.extract.by_rules import Wanted
@@ -44,7 +43,7 @@ from memoranda.model.records import (
 )
 from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.model.values import Name
-from memoranda.ports import Finder, Records
+from memoranda.ports import Finder, MakesVectors, Records
 from memoranda.secrets.masks import shown
 from memoranda.secrets.modes import SecretsMode
 from memoranda.text.token_count import estimate

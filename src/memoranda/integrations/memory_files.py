@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from memoranda.book import Book
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import (
     Conflict,
     Erased,
@@ -21,7 +21,7 @@ from memoranda.errors import (
     Stale,
 )
 from memoranda.integrations.tools import Scope
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.secrets.masks import masked
 
 __all__ = ["MemoryFiles", "Scope"]
@@ -273,7 +273,9 @@ class MemoryFiles:
 
     async def _is_done(self, operation: str | None) -> bool:
         owner, who = self.scope.owner, self.scope.who
-        return operation is not None and await self.book.operation(owner, operation, **who) is not None
+        return (
+            operation is not None and await self.book.records.operation(owner, operation, **who) is not None
+        )
 
     def _address(self, place: _Place) -> tuple[tuple[str, ...], str]:
         return (*self.namespace, *place[:-1]), place[-1]

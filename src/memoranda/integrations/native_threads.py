@@ -142,7 +142,7 @@ class NativeThread:
         """Erase the messages, with everything that was made from them alone."""
         thread = await self.there()
         if thread is not None:
-            await self.book.forget_all(
+            await self.book.forgetting.forget_all(
                 self.scope.owner, types=RecordType.MESSAGE.value, thread=thread.id, **self.scope.who
             )
 
@@ -187,7 +187,7 @@ async def threads_tagged(book: Book, scope: Scope, tag: str) -> list[Thread]:
     found: list[Thread] = []
     cursor: str | None = None
     while True:
-        page: Page = await book.list(
+        page: Page = await book.records.list(
             scope.owner, types="thread", only={"tags": tag}, cursor=cursor, limit=_PAGE, **scope.who
         )
         found += those_of(Thread, page.records)

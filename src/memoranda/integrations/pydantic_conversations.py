@@ -174,7 +174,7 @@ class BookConversationStore(ConversationStore):
         try:
             await thread.append(drafts, state=state, expect=versions, expect_last=last)
         except Stale:
-            now = {id: await self.book.get(self.scope.owner, id, **self.scope.who) for id in versions}
+            now = {id: await self.book.records.get(self.scope.owner, id, **self.scope.who) for id in versions}
             if all(now[id].version == version for id, version in versions.items()):
                 # The newest message of the thread was erased: with one more, its last place is known again.
                 await thread.append("system", NO_WORDS, native=FILLER)
@@ -264,7 +264,7 @@ class BookConversationStore(ConversationStore):
         """Yield every thread with records in this scope."""
         cursor = None
         while True:
-            page = await self.book.list(
+            page = await self.book.records.list(
                 self.scope.owner,
                 types="thread",
                 only={"tags": _tag(self.scope)},

@@ -10,10 +10,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 from memoranda.book import Book
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import Conflict, InvalidInput, OperationReused
 from memoranda.integrations.tools import Scope, digest
-from memoranda.model.data.items import LABELS, Item
+from memoranda.model.items import LABELS, Item
 from memoranda.model.query import Hit
 
 try:

@@ -65,7 +65,7 @@ class Runs:
         Return False if the run was stored before.
         """
         operation = _operation(thread, run)
-        if failed and await self.book.operation(thread.owner, operation, **scope.who) is not None:
+        if failed and await self.book.records.operation(thread.owner, operation, **scope.who) is not None:
             return False
         limits = await self.book.agents.limits(scope.agent)
         drafts, reduced = drafts_of(
@@ -140,7 +140,9 @@ class Runs:
         attempts = 0
         ids: list[UUID] = []
         while True:
-            receipt = await self.book.operation(thread.owner, f"{operation}:failed:{attempts}", **scope.who)
+            receipt = await self.book.records.operation(
+                thread.owner, f"{operation}:failed:{attempts}", **scope.who
+            )
             if receipt is None:
                 break
             ids += receipt.ids(RecordType.MESSAGE)
@@ -148,7 +150,7 @@ class Runs:
         forms = []
         for id in ids:
             try:
-                record = await self.book.get(thread.owner, id, **scope.who)
+                record = await self.book.records.get(thread.owner, id, **scope.who)
             except NotFound:
                 continue
             form = native_form(record) if isinstance(record, Message) else None

@@ -208,14 +208,14 @@ class MemoryTools:
 
         async def remove() -> str:
             operation = call.operation("forget", key)
-            if await self.book.operation(self.scope.owner, operation, **self.scope.who) is not None:
+            if await self.book.records.operation(self.scope.owner, operation, **self.scope.who) is not None:
                 return f"Forgotten: {one_line(key)}. This call has taken it out of the memory before."
             found = await self._under(key)
             own = [memory for memory in found if memory.agent == self.scope.agent]
             if own:
-                hours = self.book.forgetting.tool_grace_hours if await self._is_asked(call) else None
+                hours = self.book.forget_settings.tool_grace_hours if await self._is_asked(call) else None
                 ids = [memory.id for memory in own]
-                hidden = await self.book.hide(
+                hidden = await self.book.forgetting.hide(
                     self.scope.owner, ids, erase_after_hours=hours, operation=operation, **self.scope.who
                 )
                 call.hidden.append(hidden)
@@ -231,14 +231,14 @@ class MemoryTools:
         """Hide the words in a run's stored messages that tell the facts its calls have hidden."""
         for place, hidden in enumerate(call.hidden):
             operation = call.operation("forget since", place)
-            since = await self.book.hide(
+            since = await self.book.forgetting.hide(
                 self.scope.owner, since=hidden, operation=operation, **self.scope.who
             )
             await self._finish_at_once(since)
 
     async def _finish_at_once(self, hidden: Hidden) -> None:
         if hidden.erased_after_hours == 0:
-            await self.book.finish_forgetting(self.scope.owner, hidden.receipt, **self.scope.who)
+            await self.book.forgetting.finish(self.scope.owner, hidden.receipt, **self.scope.who)
 
     async def _is_asked(self, call: Call) -> bool:
         """True if a user's message since the agent's last answer asks to forget something."""
@@ -303,7 +303,7 @@ class MemoryTools:
             id = UUID(key)
         except ValueError:
             only: Only = {"keys": key, "statuses": ["active", "superseded"]}
-            page = await self.book.list(
+            page = await self.book.records.list(
                 self.scope.owner,
                 types="memory",
                 only=only,
@@ -313,7 +313,7 @@ class MemoryTools:
             records: Sequence[Record] = page.records
         else:
             try:
-                records = [await self.book.get(self.scope.owner, id, **self.scope.who)]
+                records = [await self.book.records.get(self.scope.owner, id, **self.scope.who)]
             except NotFound:
                 records = []
         return [record for record in records if isinstance(record, Memory)]
@@ -323,7 +323,7 @@ class MemoryTools:
         if not records:
             return ""
         memories = [record.id for record in records if isinstance(record, Memory)]
-        await self.book.mark_used(self.scope.owner, memories, **self.scope.who)
+        await self.book.memories.mark_used(self.scope.owner, memories, **self.scope.who)
         return "\n".join([_HEAD, *map(_line, records)])
 
     async def _told(self, doing: Awaitable[str], refusal: str) -> str:

@@ -17,10 +17,14 @@ from pydantic import ValidationError
 
 from memoranda.compatible.user_memory_tools import USER_MEMORY_ANNOTATIONS, UserMemoryTools
 from memoranda.errors import MemorandaError
-from memoranda.mcp_server.admin_tools import ADMIN_ANNOTATIONS, AdminTools
-from memoranda.mcp_server.agent_tools import ANNOTATIONS, AgentTools
+from memoranda.mcp_server.agent_tools import (
+    ADMIN_ANNOTATIONS,
+    ANNOTATIONS,
+    AdminTools,
+    AgentTools,
+    KnownFacts,
+)
 from memoranda.mcp_server.asker import Asker, Asking
-from memoranda.mcp_server.known_facts import KnownFacts
 
 #: The most characters of an argument that a refusal quotes.
 _QUOTED: Final = 60

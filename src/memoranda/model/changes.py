@@ -12,13 +12,13 @@ from uuid import UUID
 
 from memoranda.errors import LimitReached
 from memoranda.first_use import dataclass
-from memoranda.model.data.items import ItemChange
 from memoranda.model.experience_lines import AddEvidence as AddEvidence
 from memoranda.model.experience_lines import AddExperience as AddExperience
 from memoranda.model.experience_lines import ApproveExperience as ApproveExperience
 from memoranda.model.experience_lines import DoubtEvidence as DoubtEvidence
 from memoranda.model.experience_lines import ExperienceChange
 from memoranda.model.experience_lines import RetireExperience as RetireExperience
+from memoranda.model.items import ItemChange
 from memoranda.model.language_models import FormingRecord as FormingRecord
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Cited, Memory

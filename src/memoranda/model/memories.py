@@ -12,8 +12,8 @@ from uuid import UUID
 from pydantic import Field, field_validator, model_validator
 
 from memoranda.first_use import expression
-from memoranda.model.data.data_filters import record_data
-from memoranda.model.data.items import named_parts
+from memoranda.model.data_filters import record_data
+from memoranda.model.items import named_parts
 from memoranda.model.records import (
     AudienceKind,
     Record,

@@ -12,11 +12,11 @@ from uuid import UUID
 
 from memoranda.errors import InvalidInput
 from memoranda.first_use import dataclass
-from memoranda.model.beside.forming_results import conversations_wait
-from memoranda.model.beside.quotations import Excerpt, FindExcerpt, excerpt_at, listed_lines
-from memoranda.model.data.data_filters import DataFilter
+from memoranda.model.data_filters import DataFilter
+from memoranda.model.forming_results import conversations_wait
 from memoranda.model.ledger import Actor, Verb
 from memoranda.model.messages import Message
+from memoranda.model.quotations import Excerpt, FindExcerpt, excerpt_at, listed_lines
 from memoranda.model.records import Owner, Record, RecordType, View
 
 #: Words of a question, and the stretches of time that they may mean, each up to its end; microseconds since the epoch.

@@ -1,4 +1,4 @@
-"""The choice of a book's language models."""
+"""Chooses language models: one named by the settings, or the application's own, with a time limit."""
 
 from __future__ import annotations
 
@@ -7,9 +7,62 @@ from typing import Any
 
 from pydantic import Field
 
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, ModelDown, ModelFailed
+from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.model.values import Value
+from memoranda.models.json_answer import Unreadable, read_json
 from memoranda.ports import Models
+from memoranda.tasks import TimeLimit, TookTooLong
+
+#: The longest time for closing, in seconds.
+_CLOSING_SECONDS = 10.0
+
+
+class OwnModels:
+    """The ``Models`` that an application passed. One that does not answer in time is down."""
+
+    def __init__(self, models: Models, seconds: float) -> None:
+        self.models = models
+        self._limit = TimeLimit(seconds)
+
+    async def ask(self, request: ModelRequest) -> ModelAnswer:
+        """Ask once; every exception that is none of ours becomes ``ModelFailed``, which names its class only.
+
+        An answer that has only a text is read for the JSON object in it.
+        """
+        name = self.named(request.task)
+        try:
+            return _read(await self._limit.wait(lambda: self.models.ask(request)))
+        except TookTooLong as exc:
+            raise ModelDown(f"{name} gave {exc}") from exc
+        except ModelFailed:
+            raise
+        except Exception as exc:
+            # The text may quote what the model was shown, and the error is stored with the job.
+            raise ModelFailed(f"{name} raised {type(exc).__name__}") from exc
+
+    def named(self, task: str) -> str:
+        """Return the provider and name of the model that is used for a task."""
+        return self.models.named(task)
+
+    async def close(self) -> None:
+        """Close the application's models, and do not wait for long."""
+        self._limit.shorten(_CLOSING_SECONDS)
+        try:
+            await self._limit.wait(self.models.close)
+        except TookTooLong:
+            return
+
+
+def _read(answer: ModelAnswer) -> ModelAnswer:
+    """Return an answer with the value in its text, or with the fault why there is none."""
+    if answer.value is not None or answer.fault or answer.refused:
+        return answer
+    try:
+        return answer.model_copy(update={"value": read_json(answer.text)})
+    except Unreadable as exc:
+        return answer.model_copy(update={"fault": str(exc)})
+
 
 #: The setting for no language model.
 NONE = "none"
@@ -43,7 +96,7 @@ def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models |
     if choice is None or choice == NONE:
         return None
     # Many books have no model.
-    from memoranda.models.own_models import OwnModels  # noqa: PLC0415
+    from memoranda.models.model_choice import OwnModels  # noqa: PLC0415
     from memoranda.models.providers import RemoteModels  # noqa: PLC0415
 
     if isinstance(choice, Models):

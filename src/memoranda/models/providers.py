@@ -15,8 +15,7 @@ from memoranda import telemetry
 from memoranda.errors import InvalidInput, ModelDown, ModelFailed, ModelRefused, installing
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Usage
 from memoranda.model.values import NAME_LENGTH
-from memoranda.models.answer_outline import answer_outline
-from memoranda.models.json_answer import LONGEST_ANSWER, Unreadable, read_json
+from memoranda.models.json_answer import LONGEST_ANSWER, Unreadable, answer_outline, read_json
 
 
 def pydantic_ai(room: str) -> Any:

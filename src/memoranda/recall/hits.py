@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.first_use import dataclass, expression
-from memoranda.model.data.data_filters import DataFilter
+from memoranda.model.data_filters import DataFilter
 from memoranda.model.memories import HELD, Cardinality, Memory
 from memoranda.model.messages import Message
 from memoranda.model.passages import MOST_CITED, UNUSED, Use, cited

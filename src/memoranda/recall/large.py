@@ -11,10 +11,10 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.capabilities import CandidateQuery, LargeShelfIndex, ShelfStatistics, Surroundings
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import moment
+from memoranda.ports import CandidateQuery, LargeShelfIndex, ShelfStatistics, Surroundings
 from memoranda.recall.arrays.columns import Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import Vectors
 from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment, build

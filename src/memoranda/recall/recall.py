@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda import telemetry
-from memoranda.capabilities import SearchesLargeShelves
 from memoranda.errors import LimitReached
 from memoranda.model.passages import Shelf, ShelfDelta, cited_by
 from memoranda.model.query import Filter, Hit, Hits, MissingHit
 from memoranda.model.records import Owner, RecordType, View
-from memoranda.ports import Readable
+from memoranda.ports import Readable, SearchesLargeShelves
 from memoranda.recall.absences import absences, unlisted
 from memoranda.recall.hits import (
     MOST_USED,

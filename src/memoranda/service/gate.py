@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from random import getrandbits
-from typing import Any
+from typing import Any, Final
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -20,11 +21,133 @@ from memoranda.access.principal import Principal
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.book import Book
 from memoranda.errors import MemorandaError
-from memoranda.request_turns import begin_request
 from memoranda.service.answers import Refused, error_answer, mistake
-from memoranda.service.limits import Rates, bounded_body
-from memoranda.service.long_streams import LongStreams
 from memoranda.service.metrics import Metrics
+from memoranda.tasks import begin_request
+
+#: Credentials whose rate is remembered; beyond it, those that asked nothing lately are forgotten.
+_MOST = 10_000
+
+
+class Rates:
+    """The rate of each credential: a bucket of tokens that fills up evenly."""
+
+    def __init__(self, a_minute: int, clock: Callable[[], float]) -> None:
+        self._a_second = a_minute / 60
+        self._full = max(float(a_minute), 1.0)
+        self._clock = clock
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def take(self, who: str) -> None:
+        """Count a request; raise ``Refused`` if this credential has asked too often."""
+        if not self._a_second:
+            return
+        now = self._clock()
+        left, since = self._buckets.pop(who, (self._full, now))
+        left = min(self._full, left + (now - since) * self._a_second)
+        self._buckets[who] = (max(left - 1, 0.0) if left >= 1 else left, now)
+        if len(self._buckets) > _MOST:
+            # The order is that of the last request.
+            del self._buckets[next(iter(self._buckets))]
+        if left < 1:
+            pause = max(1, round((1 - left) / self._a_second))
+            raise Refused(
+                429,
+                "rate",
+                f"this credential has asked too often; ask again in {pause} s",
+                headers={"Retry-After": str(pause)},
+            )
+
+
+def bounded_body(receive: Any, settings: ServiceSettings, length: str | None) -> Any:
+    """Return ``receive`` of an ASGI request that refuses a body which is too large, or takes too long to arrive."""
+    most = settings.body_bytes
+    if length is not None and length.isdecimal() and int(length) > most:
+        raise _too_large(most)
+    got = 0
+    until = asyncio.get_running_loop().time() + settings.body_seconds
+    whole = False
+
+    async def limited() -> Any:
+        nonlocal got, whole
+        if whole:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(until):
+                message = await receive()
+        except TimeoutError:
+            raise Refused(
+                408, "slow", "the body did not arrive in time", headers={"Connection": "close"}
+            ) from None
+        whole = message["type"] != "http.request" or not message.get("more_body", False)
+        got += len(message.get("body", b""))
+        if got > most:
+            raise _too_large(most)
+        return message
+
+    return limited
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(
+        413,
+        "too_large",
+        f"the body has more than {most} bytes; send less at once (service.body_bytes sets the limit)",
+        headers={"Connection": "close"},
+    )
+
+
+#: A stream whose credential has ended is ended after so many seconds at the latest, besides the time of one read.
+CHECKED_SECONDS: Final = 5.0
+
+
+class LongStreams:
+    """The streams that are open: at most so many, and none that outlives its credential or the service."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open = 0
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """End all streams, and refuse new ones."""
+        self._stopping.set()
+
+    async def serve(
+        self, work: Callable[[], Awaitable[None]], is_allowed: Callable[[], Awaitable[bool]]
+    ) -> bool:
+        """Answer with a stream; return True if it ended by itself, False if it was ended here."""
+        if self._open >= self._most or self._stopping.is_set():
+            raise Refused(
+                503, "busy", "too many streams are open; open it in a moment", headers={"Retry-After": "1"}
+            )
+        limit = asyncio.timeout(None)
+        watching = asyncio.create_task(self._end(limit, is_allowed))
+        self._open += 1
+        try:
+            async with limit:
+                await work()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        finally:
+            self._open -= 1
+            watching.cancel()
+        return not limit.expired()
+
+    async def _end(self, limit: asyncio.Timeout, is_allowed: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until the service stops or the credential has ended; then end the stream."""
+        while not self._stopping.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CHECKED_SECONDS):
+                    await self._stopping.wait()
+            try:
+                if not await is_allowed():
+                    break
+            except MemorandaError:
+                break  # nobody can tell whether it is allowed
+        limit.reschedule(asyncio.get_running_loop().time())
+
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

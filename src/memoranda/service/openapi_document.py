@@ -13,7 +13,7 @@ from memoranda.book.all_operations import OPERATIONS
 from memoranda.operations import Operation
 from memoranda.service.v1_requests import TURN_CONTEXT, takes_version
 from memoranda.wire.problems import PROBLEM, TITLES
-from memoranda.wire.results import schemas
+from memoranda.wire.results import compact_hits_schema, gives_hits, schemas
 from memoranda.wire.verb_shapes import Shape, shape_of, wire_name
 
 _REF = "#/components/schemas/{model}"
@@ -40,6 +40,8 @@ def _own() -> dict[str, Any]:
     definitions: dict[str, Any] = {**components, "Problem": _problem_schema()}
     paths: dict[str, dict[str, Any]] = {}
     models = defined.get("$defs", {})
+    for verb in filter(gives_hits, results):
+        results[verb] = {"anyOf": [compact_hits_schema(definitions), results[verb]]}
     for shape in shapes:
         model = models.pop(shape.model.__name__)
         paths.setdefault(shape.verb.path, {})[shape.verb.method.lower()] = _operation(
@@ -85,7 +87,7 @@ def _operation(
     }
     if verb.method == "GET":
         made["parameters"] += [_query(name, field, name in required) for name, field in rest.items()]
-    elif verb.name == "import_":
+    elif verb.name == "admin.import_":
         made["requestBody"] = {
             "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
             "required": True,
@@ -113,6 +115,8 @@ def _beside(shape: Shape) -> list[dict[str, Any]]:
     if "owner" in shape.verb.in_path:
         kinds = {"type": "string", "enum": ["user", "agent", "group", "tenant"], "default": "user"}
         found.append(_parameter("owner_kind", "query", kinds))
+    if gives_hits(shape.verb.name):
+        found.append(_parameter("fields", "query", {"type": "string", "enum": ["all"]}))
     if shape.verb.batch:
         found.append(_parameter("each", "query", {"type": "string", "enum": ["true", "false"]}))
     if shape.takes_operation and "operation" not in shape.verb.in_path:
@@ -141,7 +145,7 @@ def _query(name: str, field: dict[str, Any], required: bool) -> dict[str, Any]:
 
 
 def _responses(verb: Operation, result: dict[str, Any]) -> dict[str, Any]:
-    if verb.name == "export":
+    if verb.name == "admin.export":
         content: dict[str, Any] = {"application/x-ndjson": {"schema": {"type": "string"}}}
     else:
         outcomes = [_OUTCOMES] if verb.batch else []

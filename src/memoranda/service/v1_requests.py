@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hmac
 import re
 from collections.abc import AsyncIterator, Mapping
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -12,21 +16,50 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic_core import from_json, to_json
 
 from memoranda.access.guard import Guard
-from memoranda.access.principal import local_admin
+from memoranda.access.principal import Principal, local_admin
 from memoranda.book.input import as_id
 from memoranda.errors import InvalidInput, MemorandaError, NotAllowed, Stale
+from memoranda.model.query import Hits
 from memoranda.model.records import Owner, OwnerKind, Record
 from memoranda.operations import Operation
 from memoranda.service.answers import Refused, problem_answer
-from memoranda.service.sealed_cursors import open_cursor, seal_cursor
 from memoranda.wire.problems import ABSENT, TITLES, problem_of
+from memoranda.wire.results import compact_hits, gives_hits
 from memoranda.wire.results import from_json as result_from_json
 from memoranda.wire.results import to_json as result_to_json
 from memoranda.wire.routes import match
 from memoranda.wire.verb_shapes import Shape, shape_of
 
+_SEAL = 16
+
+
+def seal_cursor(principal: Principal, verb: str, owner: Any, cursor: str) -> str:
+    """Return a cursor that only this credential can use, for the same verb and owner."""
+    text = cursor.encode()
+    return base64.urlsafe_b64encode(_seal(principal, verb, owner, text) + text).decode().rstrip("=")
+
+
+def open_cursor(principal: Principal, verb: str, owner: Any, sealed: str) -> str:
+    """Return the book's cursor; raise InvalidInput if this credential did not get it for this verb and owner."""
+    try:
+        whole = base64.b64decode(sealed + "=" * (-len(sealed) % 4), altchars=b"-_", validate=True)
+        text = whole[_SEAL:]
+        if hmac.compare_digest(whole[:_SEAL], _seal(principal, verb, owner, text)):
+            return text.decode()
+    except (binascii.Error, ValueError):
+        pass
+    raise InvalidInput(
+        "cursor: it was not returned by a page of this request; begin without a cursor", field="cursor"
+    )
+
+
+def _seal(principal: Principal, verb: str, owner: Any, text: bytes) -> bytes:
+    parts = "\0".join([principal.name, verb, repr(owner)]).encode()
+    return hmac.digest(principal.binding.encode(), parts + b"\0" + text, sha256)[:_SEAL]
+
+
 #: Arguments that are what another verb returned: what was shown before it is done.
-_SHOWN = {"plan": ("find_traces", "forget"), "since": ("hide",)}
+_SHOWN = {"plan": ("forgetting.find_traces", "forget"), "since": ("forgetting.hide",)}
 #: Verbs that give somebody a secret. Until a book has a key, whoever reached the service could lock everybody else out.
 _MAKE_KEYS = frozenset({"keys.create", "keys.put", "keys.rotate"})
 #: Query parameters of requests whose arguments stand in the body.
@@ -58,11 +91,11 @@ async def answer(request: Request) -> Response:
         raise Refused(405, "method", f"this path takes {allowed['Allow']}", headers=allowed)
     request.state.verb = "thread.turn" if turn else found.verb.name
     _refuse_encoded(request)
-    if found.verb.name == "import_":
+    if found.verb.name == "admin.import_":
         for name in request.query_params:
             raise InvalidInput(f"{name}: an import takes no argument; leave it out", field=name)
-        await _add_headers(request, shape_of("import_"), {})
-        return json_answer(await guard.call("import_", lines=_lines(request)))
+        await _add_headers(request, shape_of("admin.import_"), {})
+        return json_answer(await guard.call("admin.import_", lines=_lines(request)))
     given = await _given(request, found.verb, found.given, turn=turn)
     try:
         return await (_turn(guard, given) if turn else _called(request, guard, found.verb, given))
@@ -79,15 +112,16 @@ async def _called(request: Request, guard: Guard, verb: Operation, given: dict[s
             f"{verb.name}: a request without a credential makes no key; make the first one beside the book: "
             "memoranda keys create NAME --role admin"
         )
-    if verb.name == "export":
-        lines = guard.stream("export", **given)
+    if verb.name == "admin.export":
+        lines = guard.stream("admin.export", **given)
         return StreamingResponse(_encoded(lines), media_type="application/x-ndjson")
     if request.query_params.get("each") == "true":
         return await _each(request, guard, verb, given)
     result = await guard.call(verb.name, **given)
     if result is None and request.method == "GET":
         raise Refused(404, ABSENT, "there is nothing here that you may see")
-    body = result_to_json(result)
+    whole = not isinstance(result, Hits) or request.query_params.get("fields") == "all"
+    body = result_to_json(result) if whole else compact_hits(result)
     if isinstance(body, dict) and isinstance(body.get("cursor"), str):
         body["cursor"] = seal_cursor(guard.principal, verb.name, given.get("owner"), body["cursor"])
     headers = {"ETag": f'"{result.version}"'} if isinstance(result, Record) else None
@@ -112,7 +146,11 @@ async def _given(request: Request, verb: Operation, in_path: dict[str, str], *, 
     if request.method == "GET":
         given = shape.read_query([one for one in query if one[0] != "owner_kind"], in_path)
     else:
+        if gives_hits(verb.name):
+            query = [one for one in query if one != ("fields", "all")]
         if unknown := {name for name, _ in query} - _BESIDE:
+            if "fields" in unknown and gives_hits(verb.name):
+                raise InvalidInput("fields: give all, or leave it out", field="fields")
             raise InvalidInput(f"{min(unknown)}: it belongs into the body", field=min(unknown))
         sent = await json_body(request)
         beside = {name: sent.pop(name) for name in TURN_CONTEXT & sent.keys()} if turn else {}

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.model.beside.service_records import RESTRICTING
 from memoranda.model.book_rows import JobPiece, ReadPiece
 from memoranda.model.passages import UNUSED, Use
+from memoranda.model.service_records import RESTRICTING
 from memoranda.model.values import micros
 from memoranda.storage import questions as q
 from memoranda.storage import service_questions as s

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from memoranda.model.data.data_filters import DataFilter
+from memoranda.model.data_filters import DataFilter
 
 
 class Of:

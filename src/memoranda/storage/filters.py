@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from memoranda.first_use import dataclass
-from memoranda.model.data.data_filters import DataFilter
+from memoranda.model.data_filters import DataFilter
 from memoranda.model.memories import HELD, INSTRUCTION
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of

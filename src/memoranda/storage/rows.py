@@ -13,8 +13,8 @@ from pydantic_core import from_json
 
 from memoranda.errors import Corrupt, InvalidInput
 from memoranda.first_use import dataclass
-from memoranda.model.data.items import Item, namespace_text
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item, namespace_text
 from memoranda.model.ledger import Actor, Entry, Ignored, Line, Verb
 from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, MemoryStatus
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread

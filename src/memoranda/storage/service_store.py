@@ -8,10 +8,17 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from memoranda.model.beside.person_rows import AboutOwner
-from memoranda.model.beside.service_records import LIBRARY, Appends, Caller, ReadLines, ReadNote, Restriction
 from memoranda.model.book_rows import ReadPiece, RestrictionRow
 from memoranda.model.records import Owner
+from memoranda.model.service_records import (
+    LIBRARY,
+    AboutOwner,
+    Appends,
+    Caller,
+    ReadLines,
+    ReadNote,
+    Restriction,
+)
 from memoranda.storage.use_case import Deciding
 from memoranda.storage.use_cases import read_lines
 from memoranda.storage.use_cases import restriction_checks as checks
@@ -21,7 +28,7 @@ A = TypeVar("A")
 
 
 class ServiceStore(ABC):
-    """Runs use cases, which an engine carries out, and has the ports of ``service_ports`` over them."""
+    """Runs use cases, which an engine carries out, and has ``ServiceRecords`` over them."""
 
     @abstractmethod
     async def read(

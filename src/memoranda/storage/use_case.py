@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from memoranda.model.beside.service_records import Appends
 from memoranda.model.records import Owner
+from memoranda.model.service_records import Appends
 
 A = TypeVar("A")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack
@@ -25,10 +25,13 @@ from memoranda.sync.sync_parts import (
     SyncAgents,
     SyncEpisodes,
     SyncExperience,
+    SyncForgetting,
     SyncItems,
     SyncJobs,
     SyncKeys,
+    SyncMemories,
     SyncProfiles,
+    SyncRecords,
     SyncSchemas,
     SyncThread,
     SyncWorker,
@@ -36,9 +39,6 @@ from memoranda.sync.sync_parts import (
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-#: Lines of an export that are fetched at once.
-_LINES = 256
 
 
 @spelled_out
@@ -50,7 +50,10 @@ class SyncBook(SyncPart, BookOperations[Blocking]):
         self.book: Book = book
         self.tenant = book.tenant
         self.worker = SyncWorker(book.worker, loop)
-        self.profile = SyncProfiles(book.profile, loop)
+        self.memories = SyncMemories(book.memories, loop)
+        self.records = SyncRecords(book.records, loop)
+        self.forgetting = SyncForgetting(book.forgetting, loop)
+        self.profiles = SyncProfiles(book.profiles, loop)
         self.episodes = SyncEpisodes(book.episodes, loop)
         self.items = SyncItems(book.items, loop)
         self.experience = SyncExperience(book.experience, loop)
@@ -145,30 +148,6 @@ class SyncBook(SyncPart, BookOperations[Blocking]):
             **who,
         )
         return SyncThread(self._wait(made), self._loop)
-
-    def export(
-        self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
-    ) -> Iterator[str]:
-        """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop at once.
-
-        With ``masked`` it is for people to read: secrets are masked, and it cannot be imported. With ``everything`` it also
-        has what stands elsewhere about the owner.
-        """
-        return self._each(self.book.export(owner, masked=masked, everything=everything))
-
-    def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
-        """Iterate over asynchronous lines, reading a batch at a time."""
-        while batch := self._wait(_some(lines)):
-            yield from batch
-
-
-async def _some(lines: AsyncIterator[str]) -> list[str]:
-    batch: list[str] = []
-    async for line in lines:
-        batch.append(line)
-        if len(batch) == _LINES:
-            break
-    return batch
 
 
 def _opened(opening: Callable[P, Awaitable[Book]]) -> Callable[P, SyncBook]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from memoranda.first_use import expression
-from memoranda.model.beside.quotations import Excerpt, Shares, excerpt_at
+from memoranda.model.quotations import Excerpt, Shares, excerpt_at
 from memoranda.text.near_words import near_words
 from memoranda.text.sentence_spans import Place, sentence_places
 from memoranda.text.terms import hashes_of_parts, query_groups

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import cast
 
-from memoranda.model.beside.quotations import quote
-from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.query import Source
+from memoranda.model.quotations import quote
 from memoranda.model.records import STRANGERS, Record, Trust
 from memoranda.text.fence import in_quotes
 
@@ -53,10 +53,10 @@ def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) 
     # What it quoted was forgotten: the rest of the message is no source of it.
     gone = bool(own) and not cited
     shown = "" if gone else quote(_text(record), around=cited)
-    return Source(record.id, record.type, ", ".join(_by(record)), _at(record), shown, sources, gone)
+    return Source(record.id, record.type, ", ".join(by_of(record)), at_of(record), shown, sources, gone)
 
 
-def _by(record: Record) -> list[str]:
+def by_of(record: Record) -> list[str]:
     if isinstance(record, Message):
         is_agent = record.role == "assistant" and not record.speaker
         return origin(record, record.agent if is_agent else None)
@@ -65,7 +65,7 @@ def _by(record: Record) -> list[str]:
     return [str(record.owner)]
 
 
-def _at(record: Record) -> datetime:
+def at_of(record: Record) -> datetime:
     for name in ("observed_at", "started_at", "updated_at"):
         if hasattr(record, name):
             return cast(datetime, getattr(record, name))

@@ -36,7 +36,7 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     async with memoranda.open(address, embed=None) as opened:
         await opened.schemas.put("Trip", parameters=TRIP, update_mode="insert")
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 async def remembered(book: Book, content: str, **fields: Any) -> str:
@@ -49,7 +49,7 @@ async def trip(book: Book, **fields: Any) -> str:
 
 
 async def read(book: Book, id: str) -> Memory:
-    found = await book.get("ana", id, as_owner=True)
+    found = await book.records.get("ana", id, as_owner=True)
     assert isinstance(found, Memory)
     return found
 
@@ -57,7 +57,7 @@ async def read(book: Book, id: str) -> Memory:
 async def test_a_sentence_in_a_field_of_an_inserted_document_is_found_and_taken(book: Book) -> None:
     to_porto = await trip(book, notes="Two nights. I live in Lisbon. Take the train.", reason="A wedding")
     home = await remembered(book, "Lives in Lisbon", key="home")
-    found = await book.find_traces("ana", home, as_owner=True)
+    found = await book.forgetting.find_traces("ana", home, as_owner=True)
     (part,) = found.spans
     assert (str(part.message), part.type, part.span.path) == (to_porto, "memory", "/document/notes")
     assert (part.text.strip(), part.why) == ("I live in Lisbon.", SENTENCE)
@@ -79,7 +79,7 @@ async def test_no_version_of_the_document_says_it_any_more(book: Book) -> None:
     to_porto = await trip(book, notes="I live in Lisbon. Two nights.", reason="A wedding")
     home = await remembered(book, "Lives in Lisbon")
     await book.forget("ana", home, as_owner=True)
-    steps = await book.history("ana", to_porto, as_owner=True)
+    steps = await book.records.history("ana", to_porto, as_owner=True)
     assert [(step.verb, step.record is None) for step in steps] == [("remember", True), ("redact", False)]
     assert "Lisbon" not in str([step.record for step in steps]) + str(steps[-1].record.model_dump())  # type: ignore[union-attr]
 
@@ -131,7 +131,7 @@ async def test_a_number_leaves_data_with_its_field_if_the_field_says_what_it_is(
 async def test_a_document_about_somebody_else_is_listed_and_taken_once_it_is_named(book: Book) -> None:
     mia = await remembered(book, "A friend", subject="Mia", data={"notes": "Lives in Lisbon. Sails."})
     home = await remembered(book, "Lives in Lisbon")
-    found = await book.find_traces("ana", home, as_owner=True)
+    found = await book.forgetting.find_traces("ana", home, as_owner=True)
     (listed,) = found.listed
     assert (found.spans, listed.why, str(listed.message)) == ((), SOMEBODY_ELSE, mia)
     await book.forget("ana", home, take=[listed.name], as_owner=True)
@@ -148,18 +148,18 @@ async def test_a_bound_value_that_tells_it_takes_its_memory(book: Book) -> None:
 async def test_an_agent_takes_no_words_from_another_agents_document(book: Book) -> None:
     theirs = await remembered(book, "A trip", data={"notes": "I live in Lisbon. Two nights."}, agent="other")
     home = await remembered(book, "Lives in Lisbon")
-    found = await book.find_traces("ana", home, agent="guide")
+    found = await book.forgetting.find_traces("ana", home, agent="guide")
     assert found.spans == ()
     assert (str(found.still_tells[0].id), found.still_tells[0].why) == (theirs, NOT_OWN)
     with pytest.raises(NotAllowed):
-        await book.redact("ana", theirs, 0, 3, path="/notes", agent="guide")
+        await book.forgetting.redact("ana", theirs, 0, 3, path="/notes", agent="guide")
 
 
 async def test_what_rests_on_the_words_of_a_document_alone_goes_with_them(book: Book) -> None:
     note = await remembered(book, "A trip", data={"notes": "I live in Lisbon. We sail from Cascais."})
     rests = await remembered(book, "In Lisbon they live", sources=[note])
     sails = await remembered(book, "Sails from Cascais", sources=[note])
-    receipt = await book.redact("ana", note, 0, 18, path="/notes", as_owner=True)
+    receipt = await book.forgetting.redact("ana", note, 0, 18, path="/notes", as_owner=True)
     assert {str(id) for id in receipt.ids} == {rests}
     assert (await read(book, note)).data == {"notes": "We sail from Cascais."}
     assert [str(id) for id in (await read(book, sails)).sources] == [note]
@@ -168,10 +168,10 @@ async def test_what_rests_on_the_words_of_a_document_alone_goes_with_them(book: 
 async def test_a_part_of_data_needs_its_pointer_and_the_content_never_changes(book: Book) -> None:
     note = await remembered(book, "A trip", data={"schema": "Trip", "document": {"notes": "Two nights."}})
     with pytest.raises(InvalidInput, match="path: give the JSON pointer of a string in the data of memory"):
-        await book.redact("ana", note, 0, 3, as_owner=True)
+        await book.forgetting.redact("ana", note, 0, 3, as_owner=True)
     for path in ("/document/none", "/schema", "/document"):
         with pytest.raises(InvalidInput, match=f"the data at '{path}' of memory"):
-            await book.redact("ana", note, 0, 3, path=path, as_owner=True)
+            await book.forgetting.redact("ana", note, 0, 3, path=path, as_owner=True)
 
 
 async def test_hidden_words_of_a_document_come_back_by_undo_and_go_for_good_when_it_is_finished(
@@ -180,17 +180,17 @@ async def test_hidden_words_of_a_document_come_back_by_undo_and_go_for_good_when
     words = {"notes": "I live in Lisbon. Two nights.", "stops": ["I live in Lisbon.", "Porto"]}
     note = await remembered(book, "A trip", data=words)
     home = await remembered(book, "Lives in Lisbon")
-    hidden = await book.hide("ana", home, as_owner=True)
+    hidden = await book.forgetting.hide("ana", home, as_owner=True)
     left = {"notes": "Two nights.", "stops": ["Porto"]}
     assert (await read(book, note)).data == left
     await book.undo("ana", hidden.receipt.position, as_owner=True)
     assert ((await read(book, note)).data, (await read(book, note)).removed) == (words, ())
 
-    again = await book.hide("ana", home, as_owner=True)
-    receipt = await book.finish_forgetting("ana", again.receipt, as_owner=True)
+    again = await book.forgetting.hide("ana", home, as_owner=True)
+    receipt = await book.forgetting.finish("ana", again.receipt, as_owner=True)
     assert receipt.removed["parts of memories"] == 2
     assert (await read(book, note)).data == left
-    steps = await book.history("ana", note, as_owner=True)
+    steps = await book.records.history("ana", note, as_owner=True)
     assert not any("Lisbon" in str(step.record.model_dump()) for step in steps if step.record is not None)
 
 
@@ -201,7 +201,7 @@ async def test_a_restored_backup_has_the_words_of_no_document_that_were_forgotte
         note = await remembered(book, "A trip", data=["I live in Lisbon.", "I like tea. Two nights."])
         tea = await remembered(book, "Likes tea")
         home = await remembered(book, "Lives in Lisbon")
-        await book.backup(tmp_path / "backup.db")
+        await book.admin.backup(tmp_path / "backup.db")
         await book.forget("ana", home, as_owner=True)
         await book.forget("ana", tea, as_owner=True)
         assert (await read(book, note)).data == ["Two nights."]
@@ -216,7 +216,7 @@ async def test_a_restored_backup_has_the_words_of_no_document_that_were_forgotte
 async def test_an_import_brings_no_words_of_a_document_back(tmp_path: Path, book: Book) -> None:
     note = await remembered(book, "A trip", data={"notes": "I live in Lisbon. Two nights."})
     home = await remembered(book, "Lives in Lisbon")
-    lines = [line async for line in book.export("ana")]
+    lines = [line async for line in book.admin.export("ana")]
     await book.forget("ana", home, as_owner=True)
-    await book.import_(lines)
+    await book.admin.import_(lines)
     assert (await read(book, note)).data == {"notes": "Two nights."}

@@ -20,7 +20,7 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     address = tmp_path / "book.db" if request.param == "file" else request.param
     async with memoranda.open(address, embed=None) as opened:
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 async def said(book: Book, *texts: str, agent: str = "guide", **fields: Any) -> list[str]:
@@ -36,7 +36,7 @@ async def remembered(book: Book, content: str, **fields: Any) -> str:
 
 async def told(book: Book) -> set[str]:
     """Return the texts of all messages and memories."""
-    page = await book.list("ana", types=["message", "memory"], as_owner=True)
+    page = await book.records.list("ana", types=["message", "memory"], as_owner=True)
     return {record.content for record in page.records}  # type: ignore[attr-defined]
 
 
@@ -75,10 +75,10 @@ async def test_a_call_of_a_tool_loses_the_fact_and_stays_a_pair_with_its_result(
     (second,) = await said(book, "(…)", native=[result])
     home = await remembered(book, "Lives in Lisbon", key="home")
     await book.forget("ana", home, as_owner=True)
-    left = await book.get("ana", first, as_owner=True)
+    left = await book.records.get("ana", first, as_owner=True)
     assert isinstance(left, Message)
     assert left.native == [{**call, "args": {"content": "", "key": "home"}}]
-    assert (await book.get("ana", second, as_owner=True)).native == [result]  # type: ignore[attr-defined]
+    assert (await book.records.get("ana", second, as_owner=True)).native == [result]  # type: ignore[attr-defined]
 
 
 async def test_the_record_alone_goes_where_that_is_asked_for(book: Book) -> None:
@@ -117,8 +117,8 @@ async def test_a_dry_run_changes_nothing_and_its_plan_does_what_it_showed(book: 
 async def test_what_find_traces_shows_is_a_plan_too_with_the_parts_that_were_named(book: Book) -> None:
     await said(book, "Hi! My brother lives in Lisbon.")
     home = await remembered(book, "Lives in Lisbon")
-    (listed,) = (await book.find_traces("ana", home, as_owner=True)).listed
-    plan = await book.find_traces("ana", home, take=[listed.name], as_owner=True)
+    (listed,) = (await book.forgetting.find_traces("ana", home, as_owner=True)).listed
+    plan = await book.forgetting.find_traces("ana", home, take=[listed.name], as_owner=True)
     await book.forget("ana", plan=plan, as_owner=True)
     assert await told(book) == {"Hi!"}
 
@@ -126,19 +126,19 @@ async def test_what_find_traces_shows_is_a_plan_too_with_the_parts_that_were_nam
 async def test_a_plan_is_refused_if_something_changed_in_between_and_says_what(book: Book) -> None:
     (first,) = await said(book, "Hi! I live in Lisbon.")
     home = await remembered(book, "Lives in Lisbon")
-    plan = await book.find_traces("ana", home, as_owner=True)
+    plan = await book.forgetting.find_traces("ana", home, as_owner=True)
     (later,) = await said(book, "Yes! I live in Lisbon.")
     with pytest.raises(Stale, match=f"these records tell it as well: {later}"):
         await book.forget("ana", plan=plan, as_owner=True)
-    plan = await book.find_traces("ana", home, as_owner=True)
-    await book.redact("ana", first, 0, 4, as_owner=True)
+    plan = await book.forgetting.find_traces("ana", home, as_owner=True)
+    await book.forgetting.redact("ana", first, 0, 4, as_owner=True)
     with pytest.raises(Stale, match=f"parts of these records are not as they were: {first}"):
         await book.forget("ana", plan=plan, as_owner=True)
-    plan = await book.find_traces("ana", home, as_owner=True)
+    plan = await book.forgetting.find_traces("ana", home, as_owner=True)
     same = await remembered(book, "Lives in Lisbon", agent="other", audience="self")
     with pytest.raises(Stale, match=f"these records say the same, or did: {same}"):
         await book.forget("ana", plan=plan, as_owner=True)
-    plan = await book.find_traces("ana", home, as_owner=True)
+    plan = await book.forgetting.find_traces("ana", home, as_owner=True)
     await book.forget("ana", home, what="record", as_owner=True)
     with pytest.raises(Stale, match=f"the records are gone: {home}"):
         await book.forget("ana", plan=plan, as_owner=True)
@@ -164,7 +164,7 @@ async def test_one_call_names_what_to_forget_in_one_way(book: Book) -> None:
         await book.forget("ana", home, about="home", as_owner=True)
     with pytest.raises(NotFound, match="'where I live' is no id of the book"):
         await book.forget("ana", "where I live", as_owner=True)
-    plan = await book.find_traces("ana", home, as_owner=True)
+    plan = await book.forgetting.find_traces("ana", home, as_owner=True)
     with pytest.raises(InvalidInput, match="made for another owner or view"):
         await book.forget("ana", plan=plan, agent="guide")
     with pytest.raises(InvalidInput, match="pass what find_traces or a dry run"):
@@ -200,24 +200,24 @@ async def test_memories_and_episodes_with_a_sentence_that_tells_it_go_and_others
         await book.episodes.record("ana", goal="Help", summary=summary, outcome="succeeded", as_owner=True)
     await book.forget("ana", home, as_owner=True)
     assert await told(book) == {"Sister Mia lives in Lisbon", "Lived in Lisbon before Porto"}
-    episodes = await book.list("ana", types="episode", as_owner=True)
+    episodes = await book.records.list("ana", types="episode", as_owner=True)
     left = [record.summary for record in episodes.records]  # type: ignore[attr-defined]
     assert sorted(left) == ["Bought tea.", "Rented a flat."]
 
 
 async def test_a_part_of_a_message_is_taken_out_by_its_place(book: Book) -> None:
     (message,) = await said(book, "Hi! I live in Lisbon. Bye.")
-    receipt = await book.redact("ana", message, 4, 22, as_owner=True)
+    receipt = await book.forgetting.redact("ana", message, 4, 22, as_owner=True)
     assert await told(book) == {"Hi! Bye."}
     assert [str(one.message) for one in receipt.redacted] == [message]
     with pytest.raises(InvalidInput, match="end: it lies before start"):
-        await book.redact("ana", message, 4, 4, as_owner=True)
+        await book.forgetting.redact("ana", message, 4, 4, as_owner=True)
     with pytest.raises(InvalidInput, match="has no characters 4 to 99"):
-        await book.redact("ana", message, 4, 99, as_owner=True)
+        await book.forgetting.redact("ana", message, 4, 99, as_owner=True)
     with pytest.raises(NotFound, match="this view sees no message"):
-        await book.redact("ana", new_id(), 0, 1, as_owner=True)
+        await book.forgetting.redact("ana", new_id(), 0, 1, as_owner=True)
     with pytest.raises(NotAllowed):
-        await book.redact("ana", message, 0, 2, agent="other")
+        await book.forgetting.redact("ana", message, 0, 2, agent="other")
 
 
 async def test_a_dry_run_of_everything_counts_what_would_go(book: Book) -> None:
@@ -235,9 +235,9 @@ def test_the_synchronous_book_forgets_facts_too(tmp_path: Path) -> None:
         thread = opened.thread("ana", agent="guide", audience="global")
         thread.append("user", "Hi! I live in Lisbon.")
         home = opened.remember("ana", "Lives in Lisbon", agent="guide", audience="global").id
-        assert len(opened.find_traces("ana", home, as_owner=True).spans) == 1
+        assert len(opened.forgetting.find_traces("ana", home, as_owner=True).spans) == 1
         opened.forget("ana", home, as_owner=True)
         (left,) = thread.messages()
         assert left.content == "Hi!"  # type: ignore[attr-defined]
-        opened.redact("ana", left.id, 2, 3, as_owner=True)
+        opened.forgetting.redact("ana", left.id, 2, 3, as_owner=True)
         assert [message.content for message in thread.messages()] == ["Hi"]  # type: ignore[attr-defined]

@@ -61,7 +61,7 @@ def found_by_model(found: Traces) -> list[str]:
 
 
 async def told(book: Book) -> set[str]:
-    page = await book.list("ana", types=["message", "memory"], as_owner=True)
+    page = await book.records.list("ana", types=["message", "memory"], as_owner=True)
     return {record.content for record in page.records}  # type: ignore[attr-defined]
 
 
@@ -74,17 +74,17 @@ async def test_no_model_is_asked_until_the_caller_wants_it_and_the_plan_says_wha
         asking = plan.asking
         assert (asking.asked, asking.left_out, asking.calls) == (False, 0, 1) and asking.tokens > 1000
         assert "--ask-model" in plan_lines(plan)[-1] and "1 calls" in plan_lines(plan)[-1]
-        found = await book.find_traces("ana", home, ask_model=True, as_owner=True)
+        found = await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)
         assert len(models.asked) == 1 and found.asking is not None and found.asking.asked
         assert found.asking.records == asking.records
-        usage = [one.task for one in await book.usage("ana")]
+        usage = [one.task for one in await book.admin.usage("ana")]
         assert usage == ["forgetting"]
 
 
 async def test_only_records_that_share_a_word_or_a_topic_are_shown_to_it() -> None:
     models = played()
     async with opened(models) as book:
-        await book.find_traces("ana", await filled(book), ask_model=True, as_owner=True)
+        await book.forgetting.find_traces("ana", await filled(book), ask_model=True, as_owner=True)
         (request,) = models.asked
         assert "near the Tagus" in request.content and "The home page is slow." in request.content
         assert "chess" not in request.content and "I live in Lisbon" not in request.content
@@ -97,7 +97,7 @@ async def test_what_it_finds_is_listed_in_whole_sentences_and_goes_only_if_it_is
     )
     async with opened(models) as book:
         home = await filled(book)
-        found = await book.find_traces("ana", home, ask_model=True, as_owner=True)
+        found = await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)
         assert set(found_by_model(found)) == {
             "I live near the Tagus, up the hill.",
             "Has a home with a view of the Tagus",
@@ -106,11 +106,11 @@ async def test_what_it_finds_is_listed_in_whole_sentences_and_goes_only_if_it_is
         assert {one.why for one in found.still_tells} >= {BY_MODEL}
         calls = len(models.asked)
         names = [one.name for one in found.listed if one.why == BY_MODEL]
-        plan = await book.find_traces("ana", home, take=names, as_owner=True)
+        plan = await book.forgetting.find_traces("ana", home, take=names, as_owner=True)
         await book.forget("ana", plan=plan, as_owner=True)
         assert len(models.asked) == calls
         assert await told(book) == set(TOLD) - {"I live near the Tagus, up the hill."}
-        (episode,) = await book.list("ana", types="episode", as_owner=True)
+        (episode,) = await book.records.list("ana", types="episode", as_owner=True)
         assert episode.summary == "It rained."
 
 
@@ -126,15 +126,15 @@ async def test_words_that_the_record_does_not_have_mean_all_of_it_and_unknown_ha
         [{"told": [{"record": "r1", "words": "no such words"}, {"record": "r99", "words": "x"}, 7]}]
     )
     async with opened(models) as book:
-        found = await book.find_traces("ana", await filled(book), ask_model=True, as_owner=True)
+        found = await book.forgetting.find_traces("ana", await filled(book), ask_model=True, as_owner=True)
         assert len(found_by_model(found)) == 1
 
 
 async def test_a_record_that_changed_since_is_not_cut(clock: Any) -> None:
     async with opened(played(("Tagus, up", "near the Tagus"))) as book:
         home = await filled(book)
-        (one,) = (await book.find_traces("ana", home, ask_model=True, as_owner=True)).listed[-1:]
-        await book.redact("ana", one.message, 0, 2, as_owner=True)
+        (one,) = (await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)).listed[-1:]
+        await book.forgetting.redact("ana", one.message, 0, 2, as_owner=True)
         with pytest.raises(Stale, match=r"take: the record of .* has changed since"):
             await book.forget("ana", home, take=[one.name], as_owner=True)
 
@@ -143,7 +143,7 @@ async def test_many_records_are_bounded_and_the_plan_says_how_many_are_left_out(
     models = played()
     async with opened(models) as book:
         home = await filled(book, tuple(f"My home number {at} was nice." for at in range(70)))
-        found = await book.find_traces("ana", home, ask_model=True, as_owner=True)
+        found = await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)
         assert found.asking is not None
         assert (found.asking.records, found.asking.calls, len(models.asked)) == (60, 3, 3)
         assert found.asking.left_out > 0 and f"not {found.asking.left_out} older" in plan_lines(found)[-1]
@@ -152,7 +152,7 @@ async def test_many_records_are_bounded_and_the_plan_says_how_many_are_left_out(
 async def test_a_book_without_a_model_says_so_and_a_useless_answer_forgets_nothing() -> None:
     async with opened(None) as book:
         home = await filled(book)
-        assert (await book.find_traces("ana", home, as_owner=True)).asking is None
+        assert (await book.forgetting.find_traces("ana", home, as_owner=True)).asking is None
         with pytest.raises(Conflict, match="ask_model: this book has no language model"):
             await book.forget("ana", home, ask_model=True, as_owner=True)
     async with opened(ScriptedModels(["Sure!"])) as book:
@@ -181,7 +181,9 @@ async def test_on_played_answers_four_of_five_findings_are_right_and_none_is_los
     models = played(*((text, words) for text, words, _ in JUDGED if words))
     async with opened(models) as book:
         home = await filled(book, tuple(text for text, _, _ in JUDGED))
-        found = set(found_by_model(await book.find_traces("ana", home, ask_model=True, as_owner=True)))
+        found = set(
+            found_by_model(await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True))
+        )
     right = {text for text, _, tells in JUDGED if tells}
     whole = {text if "hills" not in text else "We moved to the city of seven hills." for text in right}
     assert found == whole | {"I lived in Porto as a child."}

@@ -21,7 +21,7 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     address = tmp_path / "book.db" if request.param == "file" else request.param
     async with memoranda.open(address, embed=None) as opened:
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 async def filled(book: Book, *texts: str) -> None:
@@ -37,7 +37,7 @@ async def remembered(book: Book, content: str, **fields: Any) -> str:
 
 
 async def told(book: Book) -> set[str]:
-    page = await book.list("ana", types=["message", "memory"], as_owner=True)
+    page = await book.records.list("ana", types=["message", "memory"], as_owner=True)
     return {record.content for record in page.records}  # type: ignore[attr-defined]
 
 
@@ -47,7 +47,7 @@ def named(found: Traces) -> set[str]:
 
 async def test_words_for_two_facts_forget_both_and_nothing_else(book: Book) -> None:
     await filled(book, "I live in Lisbon and I like tea. My pay is 65k.", "I'm 42 and my dog is called Rex.")
-    found = await book.find_traces("ana", about=BOTH, as_owner=True)
+    found = await book.forgetting.find_traces("ana", about=BOTH, as_owner=True)
     assert named(found) == {"Earns 65,000 euros", "Lives in Lisbon"}
     await book.forget("ana", about=BOTH, as_owner=True)
     assert await told(book) == {
@@ -72,7 +72,7 @@ async def test_a_sentence_that_two_facts_leave_without_a_word_of_its_own_goes_wh
 async def test_a_memory_with_a_word_of_each_part_is_one_fact(book: Book) -> None:
     await remembered(book, "Likes salt and pepper")
     await remembered(book, "Owns a pepper mill")
-    assert named(await book.find_traces("ana", about="salt and pepper", as_owner=True)) == {
+    assert named(await book.forgetting.find_traces("ana", about="salt and pepper", as_owner=True)) == {
         "Likes salt and pepper"
     }
 
@@ -88,7 +88,7 @@ async def test_a_key_names_its_memory_and_the_earlier_values(book: Book) -> None
     await filled(book, "I live in Porto. Tea is fine.", "I live in Lisbon.")
     await remembered(book, "Lives in Porto", key="home")
     home = await remembered(book, "Lives in Faro", key="home")
-    found = await book.find_traces("ana", key="home", as_owner=True)
+    found = await book.forgetting.find_traces("ana", key="home", as_owner=True)
     assert [str(memory.id) for memory in found.memories] == [home]
     await book.forget("ana", key="home", as_owner=True)
     left = await told(book)
@@ -99,7 +99,7 @@ async def test_a_key_names_its_memory_and_the_earlier_values(book: Book) -> None
 async def test_a_key_of_different_statements_names_none(book: Book) -> None:
     await remembered(book, "Lives in Faro", key="home")
     await remembered(book, "Likes the dark theme", key="home", agent="other", audience="self")
-    assert (await book.find_traces("ana", key="home", as_owner=True)).is_ambiguous
+    assert (await book.forgetting.find_traces("ana", key="home", as_owner=True)).is_ambiguous
     with pytest.raises(Conflict, match="key: 'home' may mean several memories"):
         await book.forget("ana", key="home", as_owner=True)
     with pytest.raises(NotFound, match="key: no memory that this view sees has the key 'car'"):
@@ -113,7 +113,7 @@ async def test_a_plan_takes_what_goes_with_the_named_memory_and_looks_for_no_oth
     rome = await remembered(book, "Lives in Rome", key="home")
     moved = await remembered(book, "Moved from Rome to Oslo")
     await remembered(book, "Lives in Oslo", key="home")
-    found = await book.find_traces("ana", rome, as_owner=True)
+    found = await book.forgetting.find_traces("ana", rome, as_owner=True)
     assert {str(one) for one in found.ids} == {rome, moved}
     await book.forget("ana", plan=found, as_owner=True)
     left = await told(book)
@@ -125,7 +125,7 @@ async def test_a_plan_of_many_facts_has_twelve_lines_and_quotes_nothing_twice(bo
     await filled(book, *(f"In {town} I earned 65,000 euros, as is known in {town}." for town in towns))
     await remembered(book, "Wife earns 65,000 euros")
     await remembered(book, "Lives in Oslo", key="address")
-    found = await book.find_traces("ana", about="my age, my salary and my address", as_owner=True)
+    found = await book.forgetting.find_traces("ana", about="my age, my salary and my address", as_owner=True)
     lines = plan_lines(found)
     assert len(lines) <= 12 and len(lines) == len(set(lines))
     assert [line for line in lines if line.startswith("forget: ")] == [
@@ -139,5 +139,5 @@ async def test_a_plan_of_many_facts_has_twelve_lines_and_quotes_nothing_twice(bo
 
 async def test_a_plan_counts_the_places_that_it_quotes(book: Book) -> None:
     await filled(book, "Hi! I live in Lisbon.", "I live in Lisbon.")
-    lines = plan_lines(await book.find_traces("ana", key="address", as_owner=True))
+    lines = plan_lines(await book.forgetting.find_traces("ana", key="address", as_owner=True))
     assert lines[1:3] == ["2 places tell it:", "  “I live in Lisbon.” (message, message, whole)"]

@@ -59,11 +59,11 @@ TALKS = {
 
 
 async def memories_of(book: Book) -> list[Memory]:
-    return those_of(Memory, await book.list("ana", types="memory", as_owner=True))
+    return those_of(Memory, await book.records.list("ana", types="memory", as_owner=True))
 
 
 async def messages_of(book: Book) -> list[str]:
-    messages = those_of(Message, await book.list("ana", types="message", as_owner=True))
+    messages = those_of(Message, await book.records.list("ana", types="message", as_owner=True))
     return [message.content for message in messages]
 
 
@@ -79,9 +79,9 @@ async def test_a_fact_goes_and_those_beside_it_stay(name: str) -> None:
         await book.forget("ana", known[forgotten], as_owner=True)
         assert [memory.content for memory in await memories_of(book)] == memories
         assert await messages_of(book) == messages
-        profiles = those_of(ProfileDocument, await book.list("ana", types="profile", as_owner=True))
+        profiles = those_of(ProfileDocument, await book.records.list("ana", types="profile", as_owner=True))
         assert [item for one in profiles for item in one.body.get("interests", [])] == interests
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_a_number_in_digits_goes_where_it_is_said_what_it_is() -> None:

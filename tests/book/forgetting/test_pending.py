@@ -49,23 +49,23 @@ async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(book: 
 async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(book: memoranda.Book) -> None:
     receipt, said = await hidden(book)
     with pytest.raises(NotFound):
-        await book.finish_forgetting("ana", receipt, agent="tutor")
+        await book.forgetting.finish("ana", receipt, agent="tutor")
     with pytest.raises(InvalidInput, match="receipt"):
-        await book.finish_forgetting("ben", receipt, as_owner=True)
-    erased = await book.finish_forgetting("ana", receipt, as_owner=True)
+        await book.forgetting.finish("ben", receipt, as_owner=True)
+    erased = await book.forgetting.finish("ana", receipt, as_owner=True)
     assert erased.removed["memory"] == 1 and [one.message for one in erased.redacted] == [said]
     assert (await book.about("ana", as_owner=True)).pending == ()
-    again = await book.finish_forgetting("ana", receipt.position, as_owner=True)
+    again = await book.forgetting.finish("ana", receipt.position, as_owner=True)
     assert not again.removed
-    assert (await book.get("ana", said, as_owner=True)).content == "I like tea."  # type: ignore[attr-defined]
+    assert (await book.records.get("ana", said, as_owner=True)).content == "I like tea."  # type: ignore[attr-defined]
 
 
 async def test_an_undone_one_cannot_be_finished(book: memoranda.Book) -> None:
     receipt, said = await hidden(book, 3600)
     await book.undo("ana", receipt.position, as_owner=True)
     with pytest.raises(Conflict, match="undone"):
-        await book.finish_forgetting("ana", receipt, as_owner=True)
-    assert (await book.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]
+        await book.forgetting.finish("ana", receipt, as_owner=True)
+    assert (await book.records.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]
 
 
 async def test_it_is_erased_when_its_time_is_up_and_not_before(
@@ -74,10 +74,10 @@ async def test_it_is_erased_when_its_time_is_up_and_not_before(
     receipt, _ = await hidden(book, 3600)
     (found,) = (await book.about("ana", as_owner=True)).pending
     assert found.due == receipt.at + timedelta(hours=1)
-    await book.drain()
+    await book.jobs.run()
     assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [receipt.position]
     clock.advance(hours=2)
-    await book.drain()
+    await book.jobs.run()
     assert (await book.about("ana", as_owner=True)).pending == ()
     with pytest.raises(memoranda.Erased):
         await book.undo("ana", receipt.position, as_owner=True)
@@ -88,11 +88,11 @@ async def test_what_nobody_decided_stays_hidden_however_long_it_takes(
 ) -> None:
     receipt, said = await hidden(book)
     clock.advance(days=365 * 50)
-    await book.drain()
+    await book.jobs.run()
     # A person who retries all jobs decides nothing, either.
     (job,) = [job for job in await book.engine.jobs(None, 100) if job.kind == FINISH_FORGETTING]
     await book.engine.replay(job.id, clock())
-    await book.drain()
+    await book.jobs.run()
     assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [receipt.position]
     await book.undo("ana", receipt.position, as_owner=True)
-    assert (await book.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]
+    assert (await book.records.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]

@@ -25,13 +25,13 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     address = tmp_path / "book.db" if request.param == "file" else request.param
     async with memoranda.open(address, embed=None) as opened:
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 async def said(book: Book, content: str, role: str = "user") -> Message:
     thread = await book.thread("ana")
     (id,) = (await thread.append(role, content)).ids("message")
-    return await book.get("ana", id, as_owner=True)  # type: ignore[return-value]
+    return await book.records.get("ana", id, as_owner=True)  # type: ignore[return-value]
 
 
 async def formed(book: Book, content: str, *sources: Message) -> Memory:
@@ -48,7 +48,7 @@ async def formed(book: Book, content: str, *sources: Message) -> Memory:
 
 
 async def left_of(book: Book, memory: Memory) -> Memory:
-    return await book.get("ana", memory.id, as_owner=True)  # type: ignore[return-value]
+    return await book.records.get("ana", memory.id, as_owner=True)  # type: ignore[return-value]
 
 
 async def test_the_other_memory_lives_on_and_why_says_that_its_words_are_gone(book: Book) -> None:
@@ -63,7 +63,7 @@ async def test_the_other_memory_lives_on_and_why_says_that_its_words_are_gone(bo
     assert (left.content, left.quotes) == ("Is 42 years old", (gone,))
     why = await book.why("ana", age.id, as_owner=True)
     assert [(one.id, one.quote, one.gone) for one in why.sources] == [(message.id, "", True)]
-    assert "65,000" not in "".join([line async for line in book.export()])
+    assert "65,000" not in "".join([line async for line in book.admin.export()])
 
 
 async def test_its_quote_stays_gone_through_an_export_and_an_import(book: Book, tmp_path: Path) -> None:
@@ -72,13 +72,13 @@ async def test_its_quote_stays_gone_through_an_export_and_an_import(book: Book, 
         await formed(book, "Earns 65,000 euros", message),
         await formed(book, "Is 42 years old", message),
     )
-    whole = [line async for line in book.export()]
+    whole = [line async for line in book.admin.export()]
     await book.forget("ana", pay.id, as_owner=True)
-    left, lines = await left_of(book, age), [line async for line in book.export()]
+    left, lines = await left_of(book, age), [line async for line in book.admin.export()]
     async with memoranda.open("memory://", embed=None) as other:
-        await other.import_(lines)
+        await other.admin.import_(lines)
         assert (await left_of(other, age)).quotes == left.quotes
     # What was exported before does not bring the words back.
-    await book.import_(whole)
+    await book.admin.import_(whole)
     assert (await left_of(book, age)).quotes == left.quotes
-    assert "65,000" not in "".join([line async for line in book.export()])
+    assert "65,000" not in "".join([line async for line in book.admin.export()])

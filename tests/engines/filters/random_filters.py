@@ -10,8 +10,8 @@ from uuid import UUID
 
 from memoranda.book.input import as_filter
 from memoranda.model.changes import Change, Remember
-from memoranda.model.data.data_filters import data_path
-from memoranda.model.data.items import Item, PutItem
+from memoranda.model.data_filters import data_path
+from memoranda.model.items import Item, PutItem
 from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, PASSAGE_TYPES, WHOLE, RecordType, View
 from memoranda.model.values import new_id, utc_now

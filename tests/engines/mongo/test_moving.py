@@ -54,8 +54,8 @@ async def test_a_backup_is_the_book_in_a_file_and_opens_at_once(mongo: MongoPlac
     there, backup = mongo.new_book(), tmp_path / "backup.db"
     await make_book(there)
     async with memoranda.open(there, worker=False, embed=None) as book:
-        found = await book.backup(backup)
-        assert (found, found.faults) == (await book.verify(whole=True), ())
+        found = await book.admin.backup(backup)
+        assert (found, found.faults) == (await book.admin.verify(whole=True), ())
     await assert_same(there, backup)
     async with memoranda.open(backup, worker=False, embed=None) as book:
         await book.remember("ann", "is a book like any other")

@@ -40,7 +40,7 @@ async def told(book: Book, clock: Hands) -> None:
             await thread.append(rng.choice(["user", "assistant"]), text)
         else:
             await book.remember("ana", text, key=f"key {n % 30}", tags=(rng.choice(WORDS),), kind="fact")
-    await book.embed()
+    await book.admin.embed()
 
 
 async def ranked(book: Book, question: str, mode: Any) -> list[tuple[Any, ...]]:

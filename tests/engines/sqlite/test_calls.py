@@ -9,7 +9,7 @@ from queue import Empty
 
 import pytest
 
-from memoranda import request_turns
+from memoranda import tasks
 from memoranda.engines.sqlite.file import calls
 from memoranda.engines.sqlite.file.calls import Call, Intake
 from memoranda.errors import StorageError
@@ -70,14 +70,14 @@ async def test_the_next_call_is_that_of_the_oldest_request_and_a_request_is_not_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(request_turns, "monotonic", lambda: now)
+    monkeypatch.setattr(tasks, "monotonic", lambda: now)
     monkeypatch.setattr(calls, "monotonic", lambda: now)
     intake = Intake(Path("book.db"))
 
     async def asked(begun: float, at: float) -> Call:
         nonlocal now
         now = begun
-        request_turns.begin_request()
+        tasks.begin_request()
         now = at
         intake.put(call := Call.of(lambda c: None))
         return call

@@ -23,7 +23,7 @@ async def damaged(path: Path, *, earlier: bool = False, byte: bytes = b"\xff") -
         await book.remember("ana", "Keeps bees")
         told = await book.remember("ana", f"Has a {SECRET} at home")
         if earlier:
-            await book.amend("ana", told.id, {"tags": ["pet"]}, as_owner=True)
+            await book.memories.amend("ana", told.id, {"tags": ["pet"]}, as_owner=True)
         await book.remember("ana", "Drinks tea")
         await book.remember("ben", "Keeps snakes")
     table = "versions" if earlier else "records"
@@ -46,7 +46,7 @@ async def damaged(path: Path, *, earlier: bool = False, byte: bytes = b"\xff") -
 async def test_verify_names_the_record_and_goes_on(tmp_path: Path, earlier: bool) -> None:
     id = await damaged(tmp_path / "book.db", earlier=earlier)
     async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
-        faults = (await book.verify()).faults
+        faults = (await book.admin.verify()).faults
     assert faults and all(str(id) in fault for fault in faults) and SECRET not in str(faults)
 
 
@@ -56,7 +56,7 @@ async def test_no_error_quotes_the_text(tmp_path: Path) -> None:
         assert [hit.text for hit in await book.recall("ana", "bees", as_owner=True)] == ["Keeps bees"]
         assert [hit.text for hit in await book.recall("ben", "snakes", as_owner=True)] == ["Keeps snakes"]
         with pytest.raises(Corrupt, match=f"record {id} cannot be read") as caught:
-            await book.get("ana", id, as_owner=True)
+            await book.records.get("ana", id, as_owner=True)
         assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
@@ -68,20 +68,21 @@ async def test_an_export_leaves_out_what_cannot_be_read_says_so_and_can_be_impor
     id = await damaged(tmp_path / "book.db", earlier=earlier)
     with caplog.at_level(logging.WARNING, "memoranda.export"):
         async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
-            lines = [line async for line in book.export(None if whole else "ana")]
+            lines = [line async for line in book.admin.export(None if whole else "ana")]
     assert str(id) in caplog.text and "leaves out" in caplog.text and SECRET not in caplog.text
     async with memoranda.open(tmp_path / "new.db", worker=False, embed=None) as book:
-        report = await book.import_(lines)
+        report = await book.admin.import_(lines)
         assert report.errors == []
-        found = {record.content for record in (await book.list("ana", types="memory", as_owner=True)).records}  # type: ignore[attr-defined]
+        page = await book.records.list("ana", types="memory", as_owner=True)
+        found = {record.content for record in page.records}  # type: ignore[attr-defined]
         assert found == {"Keeps bees", "Drinks tea"} | ({f"Has a {SECRET} at home"} if earlier else set())
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_a_backup_and_a_rebuild_stop_at_the_record_without_its_text(tmp_path: Path) -> None:
     id = await damaged(tmp_path / "book.db")
     async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
-        for stops in (lambda: book.backup(tmp_path / "backup.db"), book.rebuild):
+        for stops in (lambda: book.admin.backup(tmp_path / "backup.db"), book.admin.rebuild):
             with pytest.raises(StorageError, match=str(id)) as caught:
                 await stops()
             assert SECRET not in "".join(traceback.format_exception(caught.value))
@@ -101,10 +102,11 @@ async def test_a_damaged_record_is_erased_with_its_owner_and_by_its_id(
         else:
             receipt = await book.forget("ana", id, as_owner=True)
         assert (id in receipt.ids, receipt.state) == (True, "complete")
-        assert (await book.verify(whole=True)).faults == ()
-        left = {record.content for record in (await book.list("ana", types="memory", as_owner=True)).records}  # type: ignore[attr-defined]
+        assert (await book.admin.verify(whole=True)).faults == ()
+        page = await book.records.list("ana", types="memory", as_owner=True)
+        left = {record.content for record in page.records}  # type: ignore[attr-defined]
         assert left == (set() if everything else {"Keeps bees", "Drinks tea"})
-        assert await book.count("ben", as_owner=True) == 1
+        assert await book.records.count("ben", as_owner=True) == 1
     assert SECRET.encode() not in (tmp_path / "book.db").read_bytes()
 
 
@@ -122,5 +124,5 @@ async def test_a_damaged_message_is_erased_with_its_thread_and_so_is_what_rests_
     async with memoranda.open(path, worker=False, embed=None) as book:
         receipt = await book.forget("ana", thread.id, as_owner=True)
         assert (receipt.removed["message"], receipt.removed["memory"]) == (1, 1)
-        assert (await book.verify(whole=True)).faults == ()
+        assert (await book.admin.verify(whole=True)).faults == ()
     assert SECRET.encode() not in path.read_bytes()

@@ -55,7 +55,7 @@ async def test_a_write_to_a_file_that_is_not_the_book_s_any_more_is_refused(
         for write in writes:
             with pytest.raises(StorageError, match="was moved, replaced or removed while it was open"):
                 await write()  # type: ignore[misc]
-        assert await book.count("ana", types="memory", as_owner=True) == 1
+        assert await book.records.count("ana", types="memory", as_owner=True) == 1
 
 
 async def test_a_file_that_comes_back_is_written_again(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ async def test_a_file_that_comes_back_is_written_again(tmp_path: Path) -> None:
         path.with_name("aside.db").rename(path)
         await book.remember("ana", "Drinks coffee")
     async with memoranda.open(path, worker=False, embed=None) as book:
-        page = await book.list("ana", types="memory", as_owner=True)
+        page = await book.records.list("ana", types="memory", as_owner=True)
         assert {record.content for record in page.records} == {"Keeps bees", "Drinks coffee"}  # type: ignore[attr-defined]
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 async def test_the_file_is_looked_at_once_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ with memoranda.open_sync(sys.argv[1], embed=None) as book:
             kept += 1
     except memoranda.StorageFull as full:
         assert "ulimit -f" in str(full), full
-        print("full", kept, book.count("ana", types="message"), book.verify().faults)
+        print("full", kept, book.records.count("ana", types="message"), book.admin.verify().faults)
 """
 
 

@@ -33,4 +33,4 @@ async def book(address: str | Path) -> AsyncIterator[memoranda.Book]:
     """A book on each engine, checked at the end."""
     async with memoranda.open(address) as opened:
         yield opened
-        assert (await opened.verify()).faults == ()
+        assert (await opened.admin.verify()).faults == ()

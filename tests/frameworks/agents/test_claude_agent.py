@@ -54,7 +54,7 @@ async def test_the_fourteen_contracts_hold_on_each_engine(
 
     await run_session_store_conformance(fresh)
     for book in books:
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
         await book.close()
     # One store is made to be looked at, and one for each contract.
     contracts = len(
@@ -97,7 +97,7 @@ async def test_entries_come_back_as_they_were_and_only_the_users_words_count_as_
     await store.append(KEY, entries)
     await store.append(SUB, [user("look at the code", "6")])
     assert await store.load(KEY) == entries
-    said = (await book.list("ada", types="message", agent="coder")).records
+    said = (await book.records.list("ada", types="message", agent="coder")).records
     told: Any = {record.passage_text(): record for record in said}
     assert told["I keep bees"].role == "user"
     assert told["I keep bees"].observed_at.isoformat() == "2026-01-02T03:04:05.678000+00:00"
@@ -183,7 +183,7 @@ async def test_projects_belong_to_the_owners_that_the_application_names(book: me
     store = MemorandaSessionStore(book, lambda project: Scope(project.partition(":")[0], "coder"))
     for project in ("ada:x", "ada:y", "ben:x"):
         await store.append({"project_key": project, "session_id": "s"}, [user(project, "1")])
-    assert {str(owner) for owner in await book.owners()} >= {"ada", "ben"}
+    assert {str(owner) for owner in await book.admin.owners()} >= {"ada", "ben"}
     assert [len(await store.list_sessions(project)) for project in ("ada:x", "ben:x", "ada:z")] == [1, 1, 0]
     await store.delete({"project_key": "ada:x", "session_id": "s"})
     assert await store.load({"project_key": "ada:x", "session_id": "s"}) is None

@@ -55,7 +55,7 @@ async def test_an_owner_that_is_no_name_is_refused_and_nothing_is_stored(
 ) -> None:
     with pytest.raises(InvalidInput):
         await adapter.say(book, name, "s", ["hello"])
-    assert list(await book.owners()) == []
+    assert list(await book.admin.owners()) == []
 
 
 @every_adapter
@@ -73,7 +73,7 @@ async def test_what_was_forgotten_does_not_come_back_with_a_repeated_call(
     adapter: Adapter, book: memoranda.Book
 ) -> None:
     await adapter.say(book, "ada", "s", ["one", "two", "three"])
-    page = await book.list("ada", types=adapter.type, as_owner=True)
+    page = await book.records.list("ada", types=adapter.type, as_owner=True)
     (two,) = (record for record in page.records if record.passage_text() == "two")
     await book.forget("ada", two.id, as_owner=True)
     if adapter.name == "openai":
@@ -154,7 +154,7 @@ async def test_a_process_that_is_killed_loses_nothing_it_was_told_is_stored_and_
         whole = [f"turn {place}" for place in range(30)]
         await adapter.say(book, "ada", "s", whole)
         assert (await adapter.heard(book, "ada", "s"))[:30] == whole
-        assert (await book.verify()).faults == ()
+        assert (await book.admin.verify()).faults == ()
 
 
 @every_adapter

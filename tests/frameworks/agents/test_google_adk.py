@@ -104,7 +104,7 @@ async def test_statements_are_remembered_once_and_found_beside_what_was_said(boo
         await memory.add_memory(app_name="app", user_id="ada", memories=[entry])
     answer = await memory.search_memory(app_name="app", user_id="ada", query="bees")
     assert [(one.author, one.custom_metadata["type"]) for one in answer.memories] == [("memory", "memory")]
-    records: Any = (await book.list("ada", types="memory", agent="app")).records
+    records: Any = (await book.records.list("ada", types="memory", agent="app")).records
     assert [record.key for record in records] == ["bees"]
     empty = MemoryEntry(content=types.Content(parts=[]))
     with pytest.raises(InvalidInput):

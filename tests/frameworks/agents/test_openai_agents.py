@@ -61,7 +61,7 @@ async def test_every_item_comes_back_as_it_was_in_order_also_after_a_restart(
         assert await session.get_items() == ITEMS
     async with memoranda.open(address) as book:
         assert await MemorandaSession(book, MONDAY).get_items() == ITEMS
-        records: Any = (await book.list("ada", types="message", agent="coach")).records
+        records: Any = (await book.records.list("ada", types="message", agent="coach")).records
         roles = [record.role for record in records]
         assert roles[:6] == ["system", "user", "assistant", "assistant", "tool", "tool"]
         best: Any = (await book.recall("ada", "Köln weather", agent="coach"))[0].record

@@ -318,7 +318,7 @@ async def test_the_book_keeps_a_file_s_history_and_forgets_it_on_request(book: m
     made = await store.write("main.md", "one", expected_version=None)
     later = await store.write("main.md", "two", expected_version=made.version)
     (item,) = await book.items.list("ana", agent="coach")
-    steps = await book.history("ana", item.id, agent="coach")
+    steps = await book.records.history("ana", item.id, agent="coach")
     assert len(steps) == 2
     assert "two" in str(
         (await book.recall("ana", "two", types="item", agent="coach"))[0].record.passage_text()

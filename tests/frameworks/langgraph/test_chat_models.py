@@ -66,17 +66,17 @@ async def test_a_thread_is_formed_by_a_chat_model_and_its_tokens_are_counted(clo
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like jazz.")
         clock.advance(seconds=31)
-        await book.drain()
-        page = await book.list("ann", types="memory", agent="guide")
+        await book.jobs.run()
+        page = await book.records.list("ann", types="memory", agent="guide")
         assert [one.content for one in page if isinstance(one, Memory)] == ["Likes jazz"]
-        (spent,) = await book.usage("ann")
+        (spent,) = await book.admin.usage("ann")
         assert (spent.model, spent.tokens_in, spent.tokens_cached, spent.tokens_out) == (
             "Chat:small",
             90,
             30,
             9,
         )
-        assert await book.who_forms() == "Chat:small"
+        assert await book.jobs.who_forms() == "Chat:small"
     system, asked = chat.asked[0]
     assert (
         system.type == "system" and '"notes"' in str(system.content) and "I like jazz." in str(asked.content)
@@ -89,8 +89,8 @@ async def test_an_answer_with_faults_is_asked_for_again_with_them(clock: HandClo
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like jazz.")
         clock.advance(seconds=31)
-        await book.drain()
-        assert len(await book.list("ann", types="memory", agent="guide")) == 1
+        await book.jobs.run()
+        assert len(await book.records.list("ann", types="memory", agent="guide")) == 1
     assert [one.type for one in chat.asked[1]] == ["system", "human", "ai", "human"]
 
 
@@ -107,7 +107,7 @@ async def test_another_error_fails_the_job_without_its_words(clock: HandClock):
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like jazz.")
         clock.advance(seconds=31)
-        await book.drain()
+        await book.jobs.run()
         found = await thread.scheduled()
         assert (
             found is not None and found.state is JobState.WAITING and found.at > clock.now - timedelta(days=1)

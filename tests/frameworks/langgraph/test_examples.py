@@ -89,4 +89,4 @@ async def test_langgraph_dev_serves_a_book_as_its_store_by_path(tmp_path: Path):
         await transport.aclose()
     async with memoranda.open(book, worker=False) as opened:
         assert [item.name for item in await opened.items.list("ana")] == ["has a cat"]
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()

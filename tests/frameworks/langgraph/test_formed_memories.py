@@ -38,7 +38,7 @@ async def opened(place: str) -> AsyncIterator[Book]:
 async def store(opened: Book) -> FormedMemories:
     for owner in ("ann", "ben"):
         await opened.remember(owner, f"{owner} bakes bread", applies_when="on Sundays", as_owner=True)
-        await opened.profile.put(owner, {"user_name": owner}, schema="User", as_owner=True)
+        await opened.profiles.put(owner, {"user_name": owner}, schema="User", as_owner=True)
     await opened.remember("ann", "Zoe is a sister", data=PERSON, as_owner=True)
     return FormedMemories(opened, InMemoryStore(), as_owner=True)
 
@@ -113,7 +113,7 @@ async def test_no_operation_spans_users(store: FormedMemories, op: Any):
 
 async def test_what_the_person_sets_is_the_record_of_the_book(store: FormedMemories, opened: Book):
     await store.aput((*ANN, "User"), "User", {"user_name": "Anna"})
-    assert await opened.profile.get("ann", "User", as_owner=True) == {"user_name": "Anna"}
+    assert await opened.profiles.get("ann", "User", as_owner=True) == {"user_name": "Anna"}
     (note,) = await store.asearch((*ANN, "Note"))
     await store.aput(note.namespace, note.key, {"content": "Bakes rolls", "context": ""})
     (changed,) = await store.asearch((*ANN, "Note"))
@@ -146,7 +146,7 @@ async def test_what_is_deleted_is_out_of_every_read_and_stays_in_the_history(
         await store.aget(note.namespace, note.key) is None
         and await store.aget((*ANN, "User"), "User") is None
     )
-    assert [step.verb.value for step in await opened.history("ann", note.key, as_owner=True)] == [
+    assert [step.verb.value for step in await opened.records.history("ann", note.key, as_owner=True)] == [
         "remember",
         "retract",
     ]

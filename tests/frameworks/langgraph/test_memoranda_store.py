@@ -39,7 +39,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 async def book(address: str, clock: HandClock) -> AsyncIterator[memoranda.Book]:
     async with memoranda.open(address, clock=clock, worker=False) as opened:
         yield opened
-        assert (await opened.verify(whole=True)).faults == ()
+        assert (await opened.admin.verify(whole=True)).faults == ()
 
 
 def spelled(items: Any) -> list[tuple[tuple[str, ...], str, Any]]:
@@ -57,7 +57,7 @@ async def test_an_item_belongs_to_the_owner_that_its_namespace_names(book: memor
     assert spelled(await store.asearch(("memories", "ben"))) == [
         (("memories", "ben"), "tea", {"text": "Ben hates tea"})
     ]
-    assert [str(owner.id) for owner in await book.owners()] == ["ana", "ben"]
+    assert [str(owner.id) for owner in await book.admin.owners()] == ["ana", "ben"]
 
 
 @pytest.mark.parametrize("namespace", [("memories",), ("a",)])
@@ -72,7 +72,7 @@ async def test_a_namespace_without_an_owner_is_refused_and_nothing_is_guessed(
     ):
         with pytest.raises(InvalidInput, match="has no owner"):
             await call
-    assert await book.owners() == []
+    assert await book.admin.owners() == []
 
 
 async def test_a_prefix_that_spans_owners_needs_a_right_that_is_given_by_name(book: memoranda.Book):
@@ -214,7 +214,7 @@ async def test_the_writes_of_a_batch_are_one_operation_of_each_owner(book: memor
     assert [item.key for item in results[5]] == ["old"]
     assert results[6] == []
     assert spelled(await store.asearch(("ana",))) == [(("ana",), "new", {"v": 2})]
-    entries = list(await book.ledger("ana", as_owner=True))
+    entries = list(await book.records.ledger("ana", as_owner=True))
     assert len(entries) == 2
     await book.undo("ana", entries[-1].position)
     assert spelled(await store.asearch(("ana",))) == [(("ana",), "old", {"v": 0})]
@@ -261,7 +261,7 @@ async def test_another_mapping_and_an_overwrite_keep_what_langgraph_promises(
     assert second.created_at == first.created_at
     assert second.updated_at - first.updated_at >= timedelta(hours=1)
     item = (await book.items.list("ana"))[0]
-    assert len(await book.history("ana", item.id)) == 2
+    assert len(await book.records.history("ana", item.id)) == 2
 
 
 async def test_bare_operations_are_checked_as_calls_are(book: memoranda.Book):
@@ -271,7 +271,7 @@ async def test_bare_operations_are_checked_as_calls_are(book: memoranda.Book):
             await store.abatch([PutOp(("ana",), "k", {}), op])
     with pytest.raises(InvalidInput, match="no operation"):
         await store.abatch(["get"])
-    assert await book.owners() == []
+    assert await book.admin.owners() == []
 
 
 async def test_search_finds_by_words_and_leaves_out_nothing_that_langgraph_would_list(book: memoranda.Book):
@@ -303,8 +303,8 @@ async def test_deleted_items_are_out_of_every_read_until_an_undo_and_erased_on_r
     await erasing.adelete(("ana",), "k")
     assert new != id
     with pytest.raises(NotFound):
-        await book.history("ana", new)
-    assert await book.history("ana", id)
+        await book.records.history("ana", new)
+    assert await book.records.history("ana", id)
 
 
 async def test_time_to_live_counts_in_minutes_and_reads_renew_it(book: memoranda.Book, clock: HandClock):
@@ -336,7 +336,7 @@ async def test_the_same_write_twice_leaves_one_item_and_one_version(book: memora
     before = spelled(await store.asearch(("ana",)))
     await store.abatch(ops)
     assert spelled(await store.asearch(("ana",))) == before
-    assert len(await book.ledger("ana", as_owner=True)) == 1
+    assert len(await book.records.ledger("ana", as_owner=True)) == 1
 
 
 async def test_readers_are_those_that_the_application_names_for_a_namespace(book: memoranda.Book):

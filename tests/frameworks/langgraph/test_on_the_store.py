@@ -87,7 +87,7 @@ async def test_a_deep_agents_files_are_items_with_history_in_a_book(book: memora
     assert (item.name, item.version) == ("/plan.md", 2)
     assert "Tromsø" in json.dumps(item.value, ensure_ascii=False)
     assert "plan.md" not in "".join(await work("ben", calling("ls", path="/")))
-    entries = await book.ledger("ana", as_owner=True)
+    entries = await book.records.ledger("ana", as_owner=True)
     await book.undo("ana", entries[-1].position)
     before = await book.items.get("ana", item.namespace, item.name)
     assert before is not None and "Bergen" in json.dumps(before.value)

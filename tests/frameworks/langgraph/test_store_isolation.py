@@ -19,7 +19,7 @@ import memoranda
 from memoranda.errors import Busy, NotAllowed
 from memoranda.integrations.langgraph import MemorandaStore, owner_at, owner_from_run
 from memoranda.integrations.langgraph.owner_batches import OwnerBatches, OwnerQueues
-from memoranda.wire.store_owners import NamespaceOwners
+from memoranda.wire.langgraph_store import NamespaceOwners
 from tests.engines.between import SOON, between, through
 from tests.engines.postgres_server import Place
 

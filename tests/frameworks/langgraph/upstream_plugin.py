@@ -174,7 +174,7 @@ async def _expire(store: Any, namespace: tuple[str, ...], key: str) -> None:
 async def _row(store: Any, namespace: tuple[str, ...], key: str) -> Any:
     async def find() -> Any:
         book = store._home.book
-        owner = (await book.owners())[0]
+        owner = (await book.admin.owners())[0]
         only = Filter(types=frozenset({RecordType.ITEM}))
         page = await book.engine.scan(owner, WITH_EXPIRED, only, None, 1000)
         return next((one for one in page.records if (one.namespace, one.name) == (namespace, key)), None)

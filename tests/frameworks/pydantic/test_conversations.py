@@ -204,7 +204,7 @@ async def program(book: memoranda.Book, seed: int) -> None:
 
 async def said(book: memoranda.Book) -> list[str]:
     """The texts of all messages in the book that are the owner's."""
-    page = await book.list("ana", types="message", as_owner=True, limit=1000)
+    page = await book.records.list("ana", types="message", as_owner=True, limit=1000)
     return [record.passage_text() or "" for record in page.records]
 
 
@@ -281,7 +281,7 @@ async def test_what_is_forgotten_leaves_the_history(book: memoranda.Book) -> Non
     messages: list[ModelMessage] = [ModelRequest([UserPromptPart(text)]) for text in texts]
     conversation = Conversation(messages=messages, conversation_id="one")
     await store.save(conversation)
-    page = await book.list("ana", types="message", as_owner=True)
+    page = await book.records.list("ana", types="message", as_owner=True)
     for text in (texts[0], texts[2]):
         (wanted,) = [record.id for record in page.records if record.passage_text() == text]
         await book.forget("ana", wanted, as_owner=True)

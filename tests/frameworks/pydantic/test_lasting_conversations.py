@@ -30,7 +30,7 @@ ANA = Scope("ana", "coach")
 
 async def said(book: memoranda.Book) -> list[str]:
     """The texts of all messages in the book that are the owner's."""
-    page = await book.list("ana", types="message", as_owner=True, limit=1000)
+    page = await book.records.list("ana", types="message", as_owner=True, limit=1000)
     return [record.passage_text() or "" for record in page.records]
 
 
@@ -49,8 +49,8 @@ async def test_an_agent_goes_on_after_a_restart_and_its_history_forms_memories(t
         assert held.messages == result.all_messages()
         assert held.usage == result.conversation.usage
         await book.form("ana", agent="coach")
-        await book.drain()
-        assert "walnuts" in str(await book.list("ana", types="memory", agent="coach"))
+        await book.jobs.run()
+        assert "walnuts" in str(await book.records.list("ana", types="memory", agent="coach"))
 
 
 async def test_of_two_instances_that_save_at_once_one_is_told_of_the_conflict(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ async def test_a_killed_process_loses_no_save_that_was_acknowledged_and_leaves_n
         assert held is not None
         turns, half = divmod(len(held.messages), 2)
         assert half == 0 and turns in (last + 1, last + 2)
-        assert (await book.verify(whole=True)).faults == ()
+        assert (await book.admin.verify(whole=True)).faults == ()
 
 
 async def test_a_book_that_is_down_is_an_error_and_not_an_empty_store(tmp_path: Path) -> None:

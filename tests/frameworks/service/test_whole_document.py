@@ -14,7 +14,7 @@ from pathlib import Path
 import memoranda
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.app import make_app
-from memoranda.service.server import server_of
+from memoranda.service.composition import server_of
 
 ROOT = Path(__file__).parents[3]
 #: The same requests each time; a long run tries others: it sets its seconds, and its seed.
@@ -28,7 +28,7 @@ CHECKS = (
     "content_type_conformance",
     "response_headers_conformance",
     "response_schema_conformance",
-    # Not the methods that Allow names: /v1/jobs/drain is also the job "drain".
+    # Not the methods that Allow names: /v1/jobs/run is also the job "drain".
     "unsupported_method",
 )
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.beside.service_records import Appends
 from memoranda.model.changes import JobDraft, JobState, MarkFormed, SetThread
 from memoranda.model.query import Filter, Scan
 from memoranda.model.records import WHOLE, Audience, RecordType, View
+from memoranda.model.service_records import Appends
 from memoranda.ports import Engine
 from memoranda_conformance.builders import ANN, BEN, FOR_A, START, Pen
 from memoranda_conformance.suite import Suite

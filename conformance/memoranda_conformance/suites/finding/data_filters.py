@@ -10,7 +10,7 @@ import pytest
 
 from memoranda.book.input import as_filter
 from memoranda.model.changes import Retract
-from memoranda.model.data.items import Item, PutItem
+from memoranda.model.items import Item, PutItem
 from memoranda.model.passages import Use
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, RecordType
 from memoranda.model.values import new_id

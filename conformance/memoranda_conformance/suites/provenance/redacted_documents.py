@@ -8,7 +8,7 @@ import pytest
 
 from memoranda.errors import Conflict, InvalidInput, NotAllowed, NotFound, Stale
 from memoranda.model.changes import Hide, Import, Undo
-from memoranda.model.data.items import DeleteItem
+from memoranda.model.items import DeleteItem
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import searched_text
 from memoranda.model.records import EVERYONE, WHOLE, RecordType

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from uuid import UUID
 
-from memoranda.book.verbs.explanation import explain, with_source_episode
+from memoranda.book.explanation import explain, with_source_episode
 from memoranda.model.changes import MarkFormed, RecordEpisode, RetractSource, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Episode

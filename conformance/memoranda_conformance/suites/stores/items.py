@@ -9,7 +9,7 @@ import pytest
 
 from memoranda.errors import Conflict, LimitReached, NotAllowed, NotFound, Stale
 from memoranda.model.changes import Expect, Undo
-from memoranda.model.data.items import DeleteItem, Item, PutItem, RenewItem, expiry_of, item_link
+from memoranda.model.items import DeleteItem, Item, PutItem, RenewItem, expiry_of, item_link
 from memoranda.model.ledger import Verb
 from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, Audience, Limits, Owner, RecordType, Trust

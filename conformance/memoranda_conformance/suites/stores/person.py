@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from memoranda.model.beside.person_rows import AboutOwner
-from memoranda.model.beside.service_records import LOCAL, SELF, Appends, ReadNote
 from memoranda.model.changes import AddExperience, PutNamed
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner, OwnerKind
+from memoranda.model.service_records import LOCAL, SELF, AboutOwner, Appends, ReadNote
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda_conformance.builders import ANN, BEN, GUIDE, START, Pen, a_line

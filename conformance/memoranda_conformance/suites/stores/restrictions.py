@@ -9,7 +9,6 @@ from typing import cast
 import pytest
 
 from memoranda.errors import InvalidInput, LimitReached, Restricted
-from memoranda.model.beside.service_records import Appends, Caller, ReadNote, Restriction
 from memoranda.model.book_rows import Arrival, PieceKind, ReadPiece
 from memoranda.model.changes import Hide, Import
 from memoranda.model.ledger import Actor, Target
@@ -17,6 +16,7 @@ from memoranda.model.memories import HELD
 from memoranda.model.passages import Use
 from memoranda.model.query import Filter
 from memoranda.model.records import EVERYONE, WITH_EXPIRED, Limits, View
+from memoranda.model.service_records import Appends, Caller, ReadNote, Restriction
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
 from memoranda_conformance.builders import (

@@ -22,7 +22,6 @@ from memoranda.book.admin.erasure_notes import (
     read_notes,
     sync_folder,
 )
-from memoranda.capabilities import CopiesItself, ReadsOneMoment
 from memoranda.errors import (
     Corrupt,
     InvalidInput,
@@ -38,7 +37,7 @@ from memoranda.model.query import Findings, Progress
 from memoranda.model.records import WHOLE
 from memoranda.model.redactions import joined
 from memoranda.model.values import new_id
-from memoranda.ports import Clock, Engine
+from memoranda.ports import Clock, CopiesItself, Engine, ReadsOneMoment
 
 fcntl: ModuleType | None
 try:

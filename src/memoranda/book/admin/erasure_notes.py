@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from memoranda.capabilities import CopiesItself
 from memoranda.errors import StorageError
 from memoranda.first_use import dataclass
 from memoranda.model.changes import Job
 from memoranda.model.ledger import Erasures
 from memoranda.model.redactions import Redaction, joined, load_redactions
-from memoranda.ports import Engine
+from memoranda.ports import CopiesItself, Engine
 
 #: The kind of the job that an erasure adds in its commit.
 NOTE = "note"

@@ -9,9 +9,9 @@ from typing import Final
 from memoranda.book.forming_jobs import Forming
 from memoranda.door import Door
 from memoranda.errors import NotFound
-from memoranda.model.beside.forming_results import FormedPart, LeftOutPart
 from memoranda.model.changes import JobDraft, SetThread
 from memoranda.model.drafts import SCHEMAS
+from memoranda.model.forming_results import FormedPart, LeftOutPart
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import LEFT_OUT, USED, Actor, ReceiptItem
 from memoranda.model.messages import Message, Thread

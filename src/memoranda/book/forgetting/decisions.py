@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Unpack
+from typing import Final
 
 from pydantic import Field
 
-from memoranda import telemetry
-from memoranda.book.admin.backup_files import Backups
-from memoranda.book.input import Who, as_actor, as_count, as_view, owner_named
-from memoranda.book.services import Services
-from memoranda.book.verb_fields import spelled_out
-from memoranda.errors import Conflict, InvalidInput, NotFound
+from memoranda.book.input import as_actor
+from memoranda.errors import Conflict, NotFound
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, Postponed
-from memoranda.model.ledger import HIDDEN, Actor, Entry, ErasureReceipt, Receipt, Target
+from memoranda.model.ledger import HIDDEN, Actor, Entry, Target
 from memoranda.model.records import WHOLE, Owner, View
 from memoranda.model.values import Value
-from memoranda.operations import Part, Role, W, offer
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
 
@@ -101,33 +96,3 @@ def finishing(engine: Engine, clock: Clock, on_erased: Callable[[], None]) -> Ha
         on_erased()
 
     return finish
-
-
-@spelled_out
-class PendingForgettings(Part[W]):
-    """The verbs of a book that end a forgetting which was hidden first."""
-
-    _services: Services
-    _on_erased: Callable[[], None]
-    backups: Backups
-
-    @offer(Role.EDITOR, "POST /finish-forgetting", final=True, command="forget")
-    async def finish_forgetting(
-        self, owner: str | Owner, receipt: Receipt | int, *, backups: bool = False, **who: Unpack[Who]
-    ) -> ErasureReceipt:
-        """Erase what a model's ``forget`` has hidden, by its receipt or its position in the ledger, which ``about`` lists.
-
-        It cannot be undone. Raise ``Conflict`` if the hiding was undone, and ``NotFound`` if this view hid nothing there; the
-        owner's view may erase what any agent hid. ``backups`` rewrites the book's own backups without it.
-        """
-        party, view = owner_named(owner, self._services.tenant), as_view(who)
-        if isinstance(receipt, Receipt) and receipt.owner != party:
-            raise InvalidInput(
-                f"receipt: it is of {receipt.owner}, not of {party}; pass that owner", field="receipt"
-            )
-        position = receipt.position if isinstance(receipt, Receipt) else receipt
-        target = Target(party, view, as_actor(view), hidden=as_count(position, "receipt", 1))
-        erased = await self.backups.forget(target, backups=backups)
-        self._on_erased()
-        telemetry.count("erasures")
-        return erased

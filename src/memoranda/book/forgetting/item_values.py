@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.records import Owner, View, those_of
 from memoranda.model.redactions import Redaction, Telling, as_said
 from memoranda.ports import Records

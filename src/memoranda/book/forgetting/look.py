@@ -23,12 +23,12 @@ from memoranda.book.forgetting.tellings import (
 from memoranda.book.services import AskModel
 from memoranda.errors import Stale
 from memoranda.formation.owner_names import profile_names
-from memoranda.model.beside.quotations import quote
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter
+from memoranda.model.quotations import quote
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.redactions import Asking, Telling, Trace
 from memoranda.ports import Records

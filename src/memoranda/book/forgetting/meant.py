@@ -13,9 +13,9 @@ from memoranda.book.forgetting.look import says_the_same
 from memoranda.book.input import Who, as_text, as_view
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.first_use import expression
-from memoranda.model.beside.quotations import quote
 from memoranda.model.memories import Memory
 from memoranda.model.query import Filter, Hit, Hits
+from memoranda.model.quotations import quote
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.ports import Engine
 from memoranda.text.similarity import terms_in

@@ -11,7 +11,7 @@ from typing import Any, Final
 from memoranda.book.forgetting.cuts import cuts, reads_as_one, tells, tells_value
 from memoranda.book.forgetting.facts import Fact, Words
 from memoranda.first_use import expression
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.profiles import ProfileDocument

@@ -40,7 +40,7 @@ async def _backup(session: Session, target: Path) -> Findings:
     _check_folder(target)
     async with session.writing() as book:
         with session.progress("copying") as progress:
-            return await book.backup(target.absolute(), progress)
+            return await book.admin.backup(target.absolute(), progress)
 
 
 @click.command("restore")

@@ -33,7 +33,7 @@ def init_command(session: Session) -> None:
 
 async def _init(session: Session) -> BookFacts:
     async with session.making() as book:
-        return await book.facts()
+        return await book.admin.facts()
 
 
 @click.command("verify")
@@ -53,7 +53,7 @@ def verify_command(session: Session) -> None:
 async def _verify(session: Session) -> Findings:
     async with session.reading() as book:
         with session.progress("verifying") as progress:
-            return await book.verify(progress, whole=session.whole)
+            return await book.admin.verify(progress, whole=session.whole)
 
 
 def _print_findings(session: Session, found: Findings) -> None:
@@ -89,7 +89,7 @@ def rebuild_command(session: Session) -> None:
 async def _rebuild(session: Session) -> Mapping[str, int]:
     async with session.writing() as book:
         with session.progress("rebuilding") as progress:
-            return await book.rebuild(progress)
+            return await book.admin.rebuild(progress)
 
 
 @click.command("reembed")
@@ -114,9 +114,9 @@ async def _reembed(session: Session) -> tuple[int, dict[str, Any]]:
         lack = await book.embeddings.lack()
         try:
             with session.progress("embedding") as progress:
-                made = await book.reembed(lambda made: progress(made, lack))
+                made = await book.admin.reembed(lambda made: progress(made, lack))
         except EmbeddingFailed as exc:
             if book.embeddings.maker is None:
                 raise
             raise type(exc)(f"{exc}; the vectors computed so far are kept: run it again to continue") from exc
-        return made, (await book.facts(whole=True)).details["vectors"]
+        return made, (await book.admin.facts(whole=True)).details["vectors"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memoranda.book.admin.forget_all import BulkReceipt
+from memoranda.book.forgetting.bulk import BulkReceipt
 from memoranda.book.input import Who
 from memoranda.cli import exits
 from memoranda.cli.options import MOMENT, opens_book, owned, seen_as
@@ -65,7 +65,7 @@ async def _forget_all(
     session: Session, party: Owner, given: Mapping[str, Any], yes: bool, dry_run: bool, backups: bool
 ) -> BulkReceipt:
     async with session.writing() as book:
-        planned = await book.forget_all(party, dry_run=True, **given)
+        planned = await book.forgetting.forget_all(party, dry_run=True, **given)
         if dry_run or not planned.found:
             return planned
         counted = ", ".join(f"{count} {name}" for name, count in sorted(planned.found.items()))
@@ -73,7 +73,7 @@ async def _forget_all(
             f"Erase of {party}: {counted}, with everything that comes from them alone? This cannot be undone.",
             yes=yes,
         )
-        return await book.forget_all(party, backups=backups, **given)
+        return await book.forgetting.forget_all(party, backups=backups, **given)
 
 
 def _print(session: Session, receipt: BulkReceipt) -> None:

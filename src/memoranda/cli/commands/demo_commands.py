@@ -118,7 +118,7 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
         place = said.index(memory.sources[0]) + 1
         named = f"{memory.kind}, key {memory.key}" if memory.key else memory.kind
         _fact(printer, f"{named:<16}", f"{memory.content}  ← message {place}")
-    profile = await book.profile.get(WHO, agent=AGENT)
+    profile = await book.profiles.get(WHO, agent=AGENT)
     values = {
         name: " and ".join(value) if isinstance(value, list) else value for name, value in profile.items()
     }
@@ -163,7 +163,7 @@ async def _correct(printer: Printer, book: Book) -> None:
     _command(
         printer, "she says “I have moved to Lisbon”: the new memory supersedes the old one, which is kept"
     )
-    position = (await book.history(WHO, moved.id, agent=AGENT))[0].position
+    position = (await book.records.history(WHO, moved.id, agent=AGENT))[0].position
     await _home(printer, book)
     _command(printer, "why does the book say so?")
     for source in (await book.why(WHO, moved.id, agent=AGENT)).sources:
@@ -176,7 +176,7 @@ async def _correct(printer: Printer, book: Book) -> None:
     await book.undo(WHO, undone.position, agent=AGENT)
     await _home(printer, book)
     _command(printer, "history of “Lives in Boston”")
-    for step in await book.history(WHO, moved.supersedes[0], agent=AGENT):
+    for step in await book.records.history(WHO, moved.supersedes[0], agent=AGENT):
         status = step.record.status.value if isinstance(step.record, Memory) else "erased"
         printer.say(
             f"  {step.position:>2}  {step.verb.value:<9}  by {actor_of(step.actor)}, version {step.version}: {status}"
@@ -186,7 +186,7 @@ async def _correct(printer: Printer, book: Book) -> None:
 async def _home(printer: Printer, book: Book) -> None:
     """Print every statement ever stored under the key, with its status."""
     statuses = ["active", "superseded", "undone"]
-    page = await book.list(WHO, types="memory", only={"statuses": statuses}, agent=AGENT)
+    page = await book.records.list(WHO, types="memory", only={"statuses": statuses}, agent=AGENT)
     for record in page.records:
         if isinstance(record, Memory) and record.key == "home":
             until = f" until {when(record.valid_to)}" if record.valid_to else ""
@@ -198,7 +198,7 @@ async def _other_agent(printer: Printer, book: Book) -> None:
     question = f"passport {PASSPORT}, walnuts, Lisbon, Portuguese"
     _command(printer, f"another agent, {OTHER}, recalls “{question}”")
     _hits(printer, await book.recall(WHO, question, agent=OTHER))
-    sees = [await book.count(WHO, agent=agent) for agent in (AGENT, OTHER)]
+    sees = [await book.records.count(WHO, agent=agent) for agent in (AGENT, OTHER)]
     _note(
         printer,
         f"{AGENT} sees {sees[0]} of Ana's records, {OTHER} sees {sees[1]}; hidden records do not change the scores",
@@ -206,7 +206,7 @@ async def _other_agent(printer: Printer, book: Book) -> None:
 
 
 async def _forget(printer: Printer, book: Book, message: UUID) -> None:
-    record: Record = await book.get(WHO, message, as_owner=True)
+    record: Record = await book.records.get(WHO, message, as_owner=True)
     assert isinstance(record, Message)
     _command(printer, f"forget message {record.seq}: “{record.content}”")
     receipt = await book.forget(WHO, message, as_owner=True)
@@ -214,7 +214,7 @@ async def _forget(printer: Printer, book: Book, message: UUID) -> None:
     _fact(printer, "removed    ", removed)
     _fact(printer, "state      ", receipt.state)
     _fact(printer, "not checked", "; ".join(receipt.unchecked))
-    found = await book.verify()
+    found = await book.admin.verify()
     _note(
         printer,
         f"verify: {found.records} records checked against {found.entries} ledger entries, {len(found.faults)} faults",

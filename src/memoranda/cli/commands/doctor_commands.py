@@ -24,10 +24,10 @@ from memoranda.cli.output.terminal import counted
 from memoranda.cli.replica_checks import replica_checks
 from memoranda.cli.session import Session
 from memoranda.formation.bound_profiles import BoundProfiles
-from memoranda.model.beside.server_facts import ReplicaFacts
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, NO_ROOM, Job, JobState
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner, OwnerKind
+from memoranda.model.server_facts import ReplicaFacts
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 
@@ -62,7 +62,7 @@ def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) 
 
 async def _sharing(session: Session, party: Owner) -> None:
     async with session.reading() as book:
-        found = await book.readers(party, as_owner=True)
+        found = await book.records.readers(party, as_owner=True)
         settings = book.forming.of_agents.sharing
         own = {agent.name: settings.for_agent(agent).default for agent in await book.agents.list()}
     apart = {name: default for name, default in own.items() if default != settings.default}
@@ -85,14 +85,14 @@ async def _sharing(session: Session, party: Owner) -> None:
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading(models="auto") as book:
         await book.embeddings.examine()
-        facts = await book.facts(whole=session.whole)
+        facts = await book.admin.facts(whole=session.whole)
         jobs = await book.engine.jobs(None, MOST_JOBS)
         # Vectors and threads may wait for a process with a model; they have checks of their own.
         overdue = [job for job in jobs if job.state is JobState.WAITING and job.kind not in (EMBED, *FORMING)]
         checks = [health_checks.program(), *await _of_place(book)]
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
-        who = (await book.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
+        who = (await book.jobs.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
         checks.append(formation(Forming(forming, *who), utc_now()))
         checks.append(await _of_fields(book))
         checks += await _of_lines(book)

@@ -65,7 +65,7 @@ async def _export(
         if not everything:
             # Of an owner who was erased there is still when, and perhaps a restriction.
             await _check_owner(book, party)
-        lines = book.export(party, masked=masked, everything=everything)
+        lines = book.admin.export(party, masked=masked, everything=everything)
         if output is None:
             guarded = sys.stdout.isatty()
             async for line in lines:
@@ -75,7 +75,7 @@ async def _export(
 
 
 async def _check_owner(book: Book, party: Owner | None) -> None:
-    if party is not None and party not in await book.owners():
+    if party is not None and party not in await book.admin.owners():
         raise NotFound(f"owner {party}: the book holds nothing of theirs; see: memoranda list --owners")
 
 
@@ -127,7 +127,7 @@ async def _import(session: Session, file: Path, *, wait: bool) -> ImportReport:
             nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as stream,
             session.progress("lines") as progress,
         ):
-            report = await book.import_(read_lines(stream), progress)
+            report = await book.admin.import_(read_lines(stream), progress)
         if any(report.records[type_.value] for type_ in PASSAGE_TYPES):
             await session.embed_missing(book, wait=wait)
         return report

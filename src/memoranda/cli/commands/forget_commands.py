@@ -11,9 +11,8 @@ from uuid import UUID
 import click
 
 from memoranda.book import Book
-from memoranda.book.forgetting.verbs import What
+from memoranda.book.forgetting.planning import What
 from memoranda.book.input import Who, as_view
-from memoranda.capabilities import CopiesItself
 from memoranda.cli import exits
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.json_text import json_value
@@ -21,11 +20,12 @@ from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import print_records
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import StorageError
-from memoranda.model.beside.quotations import quote
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.model.memories import Memory
+from memoranda.model.quotations import quote
 from memoranda.model.records import Owner
 from memoranda.model.redactions import Asking, Trace, Traces
+from memoranda.ports import CopiesItself
 
 #: The most records that are shown before the question.
 _SHOWN = 10
@@ -133,7 +133,7 @@ def forget_command(
 def _scrub_alone(session: Session) -> None:
     async def scrub() -> Scrubbed:
         async with session.writing() as book:
-            return await book.scrub()
+            return await book.admin.scrub()
 
     done = session.run(scrub())
     if not session.print_json({"state": _state(done), "pending_because": done.pending_because}):
@@ -168,7 +168,7 @@ async def _forget(
         copies = await _copies(book) if how["backups"] else ()
         if how["finish"] is not None:
             confirm(f"Erase what position {how['finish']} has hidden? This cannot be undone.", yes=yes)
-            receipt = await book.finish_forgetting(party, how["finish"], backups=how["backups"], **who)
+            receipt = await book.forgetting.finish(party, how["finish"], backups=how["backups"], **who)
         else:
             planned, question = await _planned(session, book, party, words, who, copies, {**how, "yes": yes})
             if how["dry_run"]:
@@ -329,7 +329,7 @@ def _print_counts(printer: Printer, label: str, removed: Mapping[str, int]) -> N
 async def _scrubbed(book: Book) -> Scrubbed:
     """Clear the book's files; an error becomes part of the receipt, which must still be printed."""
     try:
-        return await book.scrub()
+        return await book.admin.scrub()
     except StorageError as exc:
         return Scrubbed(str(exc))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from memoranda.book.about import About
 from memoranda.book.input import Who
-from memoranda.book.verbs.about import About
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import (
@@ -78,7 +78,7 @@ async def _documents(
     session: Session, party: Owner, schema: str, who: Who
 ) -> tuple[list[ProfileDocument], str]:
     async with session.reading() as book:
-        found = await book.profile.documents(party, schema, **who)
+        found = await book.profiles.documents(party, schema, **who)
         return found, "" if found else await nothing_seen(book, party, who)
 
 
@@ -87,7 +87,7 @@ async def _change(
 ) -> list[Receipt]:
     """Change each document that has one of the fields; fields that none has are set for all agents."""
     async with session.writing() as book:
-        documents = await book.profile.documents(party, schema, as_owner=True)
+        documents = await book.profiles.documents(party, schema, as_owner=True)
         new = {name for name in given if not any(name in document.body for document in documents)}
         missing = [name for name in unset if not any(name in document.body for document in documents)]
         if missing:
@@ -100,7 +100,7 @@ async def _change(
             gone = [name for name in unset if name in has]
             if own or gone:
                 receipts.append(
-                    await book.profile.patch(
+                    await book.profiles.patch(
                         party, own, unset=gone, schema=schema, audience=audience, as_owner=True
                     )
                 )

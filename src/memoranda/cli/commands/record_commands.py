@@ -40,7 +40,7 @@ def get_command(session: Session, party: Owner, words: Sequence[str], who: Who) 
 
 async def _get(session: Session, party: Owner, id: str, who: Who) -> None:
     async with session.reading() as book:
-        record = await book.get(party, id, **who)
+        record = await book.records.get(party, id, **who)
     if not session.print_json(record):
         print_record(session.printer, record)
 
@@ -95,7 +95,7 @@ def list_command(
 
 async def _owners(session: Session) -> None:
     async with session.reading() as book:
-        found = await book.owners()
+        found = await book.admin.owners()
     if not session.print_json({"owners": found}):
         session.printer.table(
             [Column("KIND"), Column("OWNER")], [[owner.kind.value, owner.id] for owner in found]
@@ -104,7 +104,7 @@ async def _owners(session: Session) -> None:
 
 async def _count(session: Session, party: Owner, given: dict[str, Any]) -> None:
     async with session.reading() as book:
-        found = await book.count(party, types=given["types"], only=given["only"], **given["who"])
+        found = await book.records.count(party, types=given["types"], only=given["only"], **given["who"])
     if not session.print_json({"count": found}):
         session.printer.say(str(found))
 
@@ -113,7 +113,7 @@ async def _page(book: Book, party: Owner | None, given: dict[str, Any]) -> Page:
     if party is None:
         return await book.admin.list(**given)
     fields = dict(given)
-    return await book.list(party, **fields.pop("who"), **fields)
+    return await book.records.list(party, **fields.pop("who"), **fields)
 
 
 async def _list(session: Session, party: Owner | None, given: dict[str, Any]) -> None:
@@ -214,14 +214,14 @@ def history_command(
 
 async def _history(session: Session, party: Owner, id: str, who: Who) -> None:
     async with session.reading() as book:
-        steps = await book.history(party, id, **who)
+        steps = await book.records.history(party, id, **who)
     if not session.print_json({"steps": steps}):
         print_steps(session.printer, steps)
 
 
 async def _ledger(session: Session, party: Owner, who: Who, after: int, limit: int) -> None:
     async with session.reading() as book:
-        entries = await book.ledger(party, after=after, limit=limit, **who)
+        entries = await book.records.ledger(party, after=after, limit=limit, **who)
     if not session.print_json({"entries": entries}):
         _print_entries(session.printer, entries)
 

@@ -57,7 +57,7 @@ def usage_command(session: Session, party: Owner | None, words: Sequence[str], b
 
 async def _usage(session: Session, party: Owner | None, only: Mapping[str, Any]) -> Sequence[Spent]:
     async with session.reading() as book:
-        return await book.usage(party, **only)
+        return await book.admin.usage(party, **only)
 
 
 def _sums(sums: Sums) -> dict[str, Any]:

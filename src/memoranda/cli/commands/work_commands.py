@@ -20,8 +20,8 @@ from memoranda.cli.output.record_tables import sort_of, when
 from memoranda.cli.session import Session, confirm
 from memoranda.errors import MemorandaError
 from memoranda.formation.who_forms import described
-from memoranda.model.beside.forming_results import FormedThread, FormingReport, FormingState
 from memoranda.model.changes import Job, JobState
+from memoranda.model.forming_results import FormedThread, FormingReport, FormingState
 
 _SHOWN = 20
 #: A worker that is asked to stop waits so long for its running jobs; other workers repeat what it gives up.
@@ -98,14 +98,14 @@ def form_command(
 
 async def _change(session: Session, who: str, agent: str | None) -> str:
     async with session.writing(models="auto") as book:
-        now = await book.form_with(who, agent=agent)
+        now = await book.jobs.form_with(who, agent=agent)
         await _note_who_forms(book)
         return now
 
 
 async def _note_who_forms(book: Book) -> None:
     """Say on standard error if this process leaves the threads to another one."""
-    await book.who_forms()
+    await book.jobs.who_forms()
     if book.cannot_form_because:
         exits.note(book.cannot_form_because)
 
@@ -281,7 +281,7 @@ async def _run(session: Session, limit: int | None) -> tuple[int, int]:
     async with session.writing(models="auto") as book:
         await _note_who_forms(book)
         done = await book.worker.drain(limit)
-        return done, (await book.facts(whole=True)).jobs.get(JobState.WAITING.value, 0)
+        return done, (await book.admin.facts(whole=True)).jobs.get(JobState.WAITING.value, 0)
 
 
 @jobs_command.command("retry")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 from uuid import UUID
@@ -223,7 +224,7 @@ def remember_command(session: Session, party: Owner, words: Sequence[str], who: 
         "operation": given["operation"],
         "expect": versions(given["expect"]) or None,
     }
-    session.run(_write(session, "remember_all", party, statements, wait=given["wait"], **how, **who))
+    session.run(_write(session, "memories.remember_all", party, statements, wait=given["wait"], **how, **who))
 
 
 def _statements(words: Sequence[str], given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -304,16 +305,18 @@ def retract_command(
             raise click.UsageError("--dry-run needs --source: what retracting one memory does is plain")
         session.run(_preview(session, party, words[0], reason, who))
         return
-    verb = "retract_source" if source else "retract"
+    verb = "memories.retract_source" if source else "memories.retract"
     session.run(_write(session, verb, party, words[0], reason=reason, operation=operation, **who))
 
 
 async def _preview(session: Session, party: Owner, id: str, reason: str, who: Who) -> None:
     """Print what retracting a source would retract, and what would stay."""
     async with session.reading() as book:
-        receipt = await book.retract_source(party, id, reason=reason, dry_run=True, **who)
-        found = [await book.get(party, one, **who) for one in receipt.ids()]
-        left = [await book.get(party, part.id, **who) for part in receipt.ignored if part.id is not None]
+        receipt = await book.memories.retract_source(party, id, reason=reason, dry_run=True, **who)
+        found = [await book.records.get(party, one, **who) for one in receipt.ids()]
+        left = [
+            await book.records.get(party, part.id, **who) for part in receipt.ignored if part.id is not None
+        ]
     if session.print_json(receipt):
         return
     session.printer.say(f"would be retracted: {len(found)}", "title")
@@ -355,7 +358,7 @@ def undo_command(
 async def _write(session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any) -> None:
     """Call a verb of the book and print its receipt; ``wait`` is None for verbs that store no passages."""
     async with session.writing() as book:
-        receipt: Receipt = await getattr(book, verb)(*given, **how)
+        receipt: Receipt = await attrgetter(verb)(book)(*given, **how)
         if wait is not None:
             receipt = await session.embed_written(book, receipt, wait=wait)
     if not session.print_json(receipt):

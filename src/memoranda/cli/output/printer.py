@@ -13,7 +13,7 @@ import click
 
 from memoranda.cli.output.json_text import json_line
 from memoranda.cli.output.terminal import lines_of, one_line, shortened, visible, width_of, write
-from memoranda.model.beside.quotations import Excerpt
+from memoranda.model.quotations import Excerpt
 
 #: A flexible column that would be narrower than this is printed below its row.
 _NARROWEST = 28

@@ -12,9 +12,9 @@ from memoranda.book.input import Who
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.terminal import counted
-from memoranda.model.beside.forming_results import conversations_wait
-from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.forming_results import conversations_wait
+from memoranda.model.items import Item
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
@@ -37,9 +37,9 @@ async def nothing_seen(
 
     ``searched`` says that the read was a search, which may lack an embedding model.
     """
-    waits = what_waits((await book.list(party, types="memory", limit=1, **who)).waiting, party)
-    seen = await book.count(party, types=types, **who)
-    there = await book.count(party, types=types, as_owner=True)
+    waits = what_waits((await book.records.list(party, types="memory", limit=1, **who)).waiting, party)
+    seen = await book.records.count(party, types=types, **who)
+    there = await book.records.count(party, types=types, as_owner=True)
     if waits and not (seen and searched):
         told = waits
     elif not seen:

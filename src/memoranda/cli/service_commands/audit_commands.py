@@ -9,8 +9,8 @@ import click
 from memoranda.cli.options import MOMENT, opens_book, owned
 from memoranda.cli.output.printer import Column
 from memoranda.cli.session import Session
-from memoranda.model.beside.service_records import ReadLine
 from memoranda.model.records import Owner
+from memoranda.model.service_records import ReadLine
 
 _PAGE = 1000
 

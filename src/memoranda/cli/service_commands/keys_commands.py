@@ -8,7 +8,7 @@ from uuid import UUID
 
 import click
 
-from memoranda.book.service_keys import NewKey
+from memoranda.book.nouns.keys import NewKey
 from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.options import MOMENT, opens_book
 from memoranda.cli.output.printer import Column

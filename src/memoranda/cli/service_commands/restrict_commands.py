@@ -6,7 +6,7 @@ import click
 
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
-from memoranda.model.beside.service_records import Restriction
+from memoranda.model.service_records import Restriction
 
 
 @click.command("restrict")
@@ -35,12 +35,12 @@ def restrict_command(session: Session, owner: str, keep_unread: bool, show: bool
 
 async def _restriction(session: Session, owner: str) -> Restriction | None:
     async with session.reading() as book:
-        return await book.restriction(owner)
+        return await book.admin.restriction(owner)
 
 
 async def _restrict(session: Session, owner: str, keep_unread: bool) -> Restriction | None:
     async with session.writing() as book:
-        return await book.restrict(owner, appends="keep_unread" if keep_unread else "refuse")
+        return await book.admin.restrict(owner, appends="keep_unread" if keep_unread else "refuse")
 
 
 @click.command("unrestrict")
@@ -55,4 +55,4 @@ def unrestrict_command(session: Session, owner: str) -> None:
 
 async def _unrestrict(session: Session, owner: str) -> bool:
     async with session.writing() as book:
-        return await book.unrestrict(owner)
+        return await book.admin.unrestrict(owner)

@@ -9,7 +9,7 @@ from typing import Any
 
 from memoranda.engines.inmemory.tables import Era, Kept, Session
 from memoranda.model.book_rows import ReadPiece
-from memoranda.model.data.data_filters import record_data
+from memoranda.model.data_filters import record_data
 from memoranda.storage import conditions as c
 from memoranda.storage.upkeep_questions import JobRow
 

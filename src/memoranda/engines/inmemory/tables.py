@@ -8,11 +8,11 @@ from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.beside.service_records import Appends
 from memoranda.model.book_rows import ReadPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRow, Use, data_body
 from memoranda.model.records import Audience, Owner, Record, View, owner_digest_parts
+from memoranda.model.service_records import Appends
 from memoranda.model.values import keyed, new_id
 from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode

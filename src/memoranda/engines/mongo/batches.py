@@ -19,9 +19,9 @@ from memoranda.engines.mongo.documents import (
     shelf_number,
 )
 from memoranda.engines.mongo.server.session import NAMES, Answers, Document, Session, Writes
-from memoranda.model.beside.service_records import Appends
 from memoranda.model.ledger import aged_of
 from memoranda.model.records import PASSAGE_TYPES, Audience, Record
+from memoranda.model.service_records import Appends
 from memoranda.model.values import keyed, owner_digest
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q

@@ -27,11 +27,11 @@ from memoranda.engines.mongo.server.session import Answers, Session, Writes
 from memoranda.engines.mongo.server.transactions import Transactions
 from memoranda.engines.mongo.server.waking import JobWatcher
 from memoranda.errors import Busy, ReadOnly
-from memoranda.model.beside.server_facts import ReplicaFacts
 from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner
+from memoranda.model.server_facts import ReplicaFacts
 from memoranda.model.vectors import EMBED
 from memoranda.ports import Engine
 from memoranda.storage.asked import ASKED, CHANGED

@@ -10,7 +10,7 @@ from pymongo.errors import PyMongoError
 
 from memoranda.engines.mongo.server.faults import from_server
 from memoranda.engines.mongo.server.transactions import Transactions
-from memoranda.model.beside.server_facts import ReplicaFacts
+from memoranda.model.server_facts import ReplicaFacts
 
 
 async def examine(book: Transactions) -> ReplicaFacts:

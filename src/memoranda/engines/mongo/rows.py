@@ -16,7 +16,7 @@ from memoranda.engines.mongo.documents import (
     values_of,
 )
 from memoranda.engines.mongo.server.session import Document, Session
-from memoranda.model.data.data_filters import DataFilter, body_meets
+from memoranda.model.data_filters import DataFilter, body_meets
 from memoranda.storage import conditions as c
 
 #: Table → its collection, and the fields of columns that have another name there.

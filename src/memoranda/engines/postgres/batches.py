@@ -12,10 +12,10 @@ from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.record_store import Storing
 from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
 from memoranda.errors import Conflict
-from memoranda.model.beside.service_records import Appends
 from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, Record
+from memoranda.model.service_records import Appends
 from memoranda.model.values import keyed, micros, owner_digest
 from memoranda.model.vectors import embed_job
 from memoranda.storage import questions as q

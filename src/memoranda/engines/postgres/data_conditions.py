@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoranda.model.data.data_filters import ORDERING, Condition, DataFilter, Operator
+from memoranda.model.data_filters import ORDERING, Condition, DataFilter, Operator
 
 #: The data of a record ``r``: of an inserted document its own fields, with the name of its schema.
 _OWN = """(

@@ -27,10 +27,10 @@ from memoranda.engines.postgres.reads import ShelfState
 from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.errors import ReadOnly, StorageError
-from memoranda.model.beside.server_facts import ServerFacts
 from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.query import BookFacts
+from memoranda.model.server_facts import ServerFacts
 from memoranda.ports import Engine
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Write

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from memoranda.engines.postgres.large import tables as large_tables
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
-from memoranda.model.beside.server_facts import ServerFacts
+from memoranda.model.server_facts import ServerFacts
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of

@@ -10,10 +10,10 @@ from uuid import UUID
 from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, sql
 from memoranda.errors import Conflict
-from memoranda.model.beside.service_records import Appends
 from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
 from memoranda.model.records import PASSAGE_TYPES, Audience, Record
+from memoranda.model.service_records import Appends
 from memoranda.model.values import keyed, micros, owner_digest
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q

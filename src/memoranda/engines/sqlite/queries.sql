@@ -433,6 +433,7 @@ ORDER BY 1, 2, 3 LIMIT :limit
 -- Those of these records that are on other shelves.
 -- name: out_of_view
 SELECT r.id FROM records AS r WHERE r.id IN ({ids}) AND +r.shelf NOT IN ({shelves})
+  AND r.owner = (SELECT s.owner FROM shelves AS s WHERE s.no = ?)
 
 -- name: numbers_in_view
 SELECT r.id, r.no FROM records AS r

@@ -90,12 +90,14 @@ def visible(on: Session, owner: Owner, view: View) -> dict[int, Seen]:
     return {row[0]: Seen(row[0], audience_of(*row[1:4]), *row[4:]) for row in rows}
 
 
-def _in_shelves(on: Session, name: str, ids: Sequence[bytes], shelves: dict[int, Seen]) -> Iterator[Row]:
+def _in_shelves(
+    on: Session, name: str, ids: Sequence[bytes], shelves: dict[int, Seen], *more: int
+) -> Iterator[Row]:
     if shelves:
         for start in range(0, len(ids), MANY):
             part = ids[start : start + MANY]
             text = sql(name, ids=len(part), shelves=len(shelves))
-            yield from on.connection.execute(text, (*part, *shelves)).fetchall()
+            yield from on.connection.execute(text, (*part, *shelves, *more)).fetchall()
 
 
 def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
@@ -108,7 +110,9 @@ def _told(on: Session, view: View, shelves: dict[int, Seen], found: dict[K, Reco
     """Return the records, by any key, without the ids in them that the view may not see."""
     found = unexpired(view, found)
     ids = [id.bytes for id in mentioned(view, found.values())]
-    unseen = frozenset(UUID(bytes=row[0]) for row in _in_shelves(on, "out_of_view", ids, shelves))
+    # Another owner's record reads like one that never was: its id stays, as every id does that nobody has.
+    rows = _in_shelves(on, "out_of_view", ids, shelves, *list(shelves)[:1])
+    unseen = frozenset(UUID(bytes=row[0]) for row in rows)
     return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
 
 

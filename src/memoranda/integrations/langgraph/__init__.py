@@ -12,9 +12,8 @@ except ImportError as exc:
 from memoranda.integrations.langgraph.chat_models import ChatModels
 from memoranda.integrations.langgraph.formed_memories import FormedMemories
 from memoranda.integrations.langgraph.langchain_embedder import LangChainEmbedder
-from memoranda.integrations.langgraph.memoranda_store import MemorandaStore
-from memoranda.integrations.langgraph.namespace_owners import owner_from_run
-from memoranda.wire.store_owners import OwnerOf, owner_at
+from memoranda.integrations.langgraph.memoranda_store import MemorandaStore, owner_from_run
+from memoranda.wire.langgraph_store import OwnerOf, owner_at
 
 __all__ = [
     "ChatModels",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.store.base import (
     BaseStore,
     GetOp,
@@ -24,14 +25,100 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 from memoranda.book import Book
 from memoranda.book.admin.retention import clear_expired
 from memoranda.book.input import Who, as_flag, as_view
-from memoranda.errors import InvalidInput
-from memoranda.integrations.langgraph.home_loop import HomeLoop
+from memoranda.errors import InvalidInput, StorageError
 from memoranda.integrations.langgraph.langchain_embedder import LangChainEmbedder
 from memoranda.integrations.langgraph.owner_batches import OwnerBatches, OwnerQueues
 from memoranda.model.records import Owner
-from memoranda.sync import SyncBook
-from memoranda.wire.store_filters import paths_of
-from memoranda.wire.store_owners import AudienceOf, NamespaceOwners, OwnerOf, Place
+from memoranda.sync import SyncBook, open_sync
+from memoranda.wire.langgraph_store import AudienceOf, Labels, NamespaceOwners, OwnerOf, Place, paths_of
+
+
+def owner_from_run(name: str = "user_id") -> OwnerOf:
+    """Return a function that takes the owner's id from the run: ``config["configurable"][name]``.
+
+    A client of a LangGraph server chooses ``configurable`` itself: there, name ``langgraph_auth_user_id``, which the server sets.
+    """
+
+    def owner_of(_namespace: Labels) -> str:
+        config = var_child_runnable_config.get() or {}
+        owner = config.get("configurable", {}).get(name)
+        if not isinstance(owner, str) or not owner:
+            raise InvalidInput(
+                f"owner: this call is in no run with configurable[{name!r}]; invoke the graph with "
+                f'config={{"configurable": {{{name!r}: …}}}}',
+                field="owner",
+            )
+        return owner
+
+    return owner_of
+
+
+T = TypeVar("T")
+
+
+class HomeLoop:
+    """A book with the event loop that its calls run on."""
+
+    def __init__(self, book: Book | SyncBook | str | Path, embed: LangChainEmbedder | None) -> None:
+        self._own: SyncBook | None = None
+        if isinstance(book, (str, Path)):
+            book = self._own = open_sync(book, embed="auto" if embed is None else embed)
+        if isinstance(book, SyncBook):
+            self.book: Book = book.book
+            self.loop: asyncio.AbstractEventLoop = book.run(_running())
+        elif isinstance(book, Book):
+            self.book, self.loop = book, _here()
+        else:
+            raise InvalidInput(
+                f"book: give an open book or the address of one, not {type(book).__name__}", field="book"
+            )
+        if self._own is None and embed is not None:
+            self._compare(embed)
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the book's loop, from whatever loop this is called on."""
+        if asyncio.get_running_loop() is self.loop:
+            return await work
+        try:
+            self.check()
+        except BaseException:
+            work.close()
+            raise
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))
+
+    def check(self) -> None:
+        """Raise ``StorageError`` if the loop has ended, with its book."""
+        if self.loop.is_closed():
+            raise StorageError("the book of this store is closed: open it again, and make a new store")
+
+    def _compare(self, embed: LangChainEmbedder) -> None:
+        maker = self.book.embeddings.maker
+        if maker is None or maker.embedding != embed.embedding:
+            raise InvalidInput(
+                "index.embed: this book makes its vectors with another embedder; open it with "
+                "memoranda.open(…, embed=LangChainEmbedder(embed, dims)), or give the store its address",
+                field="index.embed",
+            )
+
+    def close(self) -> None:
+        """Close the book if the store opened it."""
+        if self._own is not None:
+            self._own.close()
+
+
+def _here() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        raise InvalidInput(
+            "book: this book belongs to an event loop, and none runs here: make the store inside it, or give it a book "
+            "of memoranda.open_sync(…), or an address",
+            field="book",
+        ) from None
+
+
+async def _running() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
 
 
 class MemorandaStore(AsyncBatchedBaseStore):
@@ -81,7 +168,9 @@ class MemorandaStore(AsyncBatchedBaseStore):
         self._home = HomeLoop(book, embedder)
         self._loop = self._home.loop
         opened = self._home.book
-        self._owners = NamespaceOwners(opened.tenant, opened.owners, owner_of, audience_of, across_owners)
+        self._owners = NamespaceOwners(
+            opened.tenant, opened.admin.owners, owner_of, audience_of, across_owners
+        )
         self._queues = OwnerQueues(
             OwnerBatches(
                 self._home.book,
@@ -159,7 +248,7 @@ class MemorandaStore(AsyncBatchedBaseStore):
 
     async def _swept(self) -> int:
         book, swept = self._home.book, 0
-        for owner in await book.owners():
+        for owner in await book.admin.owners():
             swept += await clear_expired(book.engine, book.door.clock, owner)
         return swept
 

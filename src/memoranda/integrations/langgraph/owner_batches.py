@@ -12,13 +12,11 @@ from langgraph.store.base import Item as StoreItem
 
 from memoranda.book import Book
 from memoranda.book.input import Who
-from memoranda.book.items.item_arguments import ItemPut
+from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import InvalidInput
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.records import Owner
-from memoranda.wire.store_filters import paths_of
-from memoranda.wire.store_owners import Labels, NamespaceOwners, Place
-from memoranda.wire.store_reads import PAGE, StoreReads
+from memoranda.wire.langgraph_store import PAGE, Labels, NamespaceOwners, Place, StoreReads, paths_of
 
 _SECONDS_A_MINUTE = 60.0
 
@@ -121,7 +119,7 @@ class OwnerBatches:
         if self._lacks_vectors and op.query:
             # The store was given the embeddings: what it wrote is found by meaning at once, as in LangGraph's own.
             self._lacks_vectors = False
-            await self._book.embed()
+            await self._book.admin.embed()
         found = await self._reads.search(
             place,
             tuple(op.namespace_prefix),

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from memoranda.model.data.data_filters import DataFilter
+from memoranda.model.data_filters import DataFilter
 from memoranda.model.records import COMMITMENT
 from memoranda.recall.arrays.columns import Mask, PassageFilter
 from memoranda.recall.arrays.segments import Segment

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memoranda.errors import Corrupt
 from memoranda.first_use import dataclass
-from memoranda.model.data.data_filters import DataFilter
+from memoranda.model.data_filters import DataFilter
 from memoranda.text.terms import query_groups
 
 Numbers = NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json, to_json
 
-from memoranda.model.data.data_filters import (
+from memoranda.model.data_filters import (
     MISSING,
     ORDERING,
     Condition,

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.first_use import dataclass, expression
-from memoranda.model.beside.quotations import excerpt_at, quote
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Hit
+from memoranda.model.quotations import excerpt_at, quote
 from memoranda.model.records import COMMITMENT, WIDEST_FIRST, OwnerKind, Record, RecordType
 from memoranda.text.excerpts import AnsweringPart
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line

@@ -45,11 +45,6 @@ class WordMatches:
     #: The weight of each word: rare words weigh more.
     weights: NDArray[np.float64]
 
-    @property
-    def upper_bound(self) -> float:
-        """A score that no passage reaches: that of a text with every word of the question, repeated without end."""
-        return float(np.add.reduce(self.weights))
-
 
 class WordScores(NamedTuple):
     """The scores by words of some places of a field; arrays have one element a place."""

@@ -14,13 +14,14 @@ from memoranda.first_use import dataclass
 from memoranda.model.query import Times
 from memoranda.recall.arrays.columns import Numbers, PassageFilter
 from memoranda.recall.arrays.cosines import QuestionVector
-from memoranda.recall.scoring.confidence import Ranking, confidences
 from memoranda.recall.scoring.fields import Field, with_near
 from memoranda.recall.scoring.matches import Match, MatchSummary
 from memoranda.recall.scoring.ranking import (
     Named,
+    Ranking,
     Ranks,
     Term,
+    confidences,
     kind_of,
     meaning_of,
     rank,

@@ -7,7 +7,7 @@ from typing import Final, assert_never
 
 from memoranda.errors import LimitReached
 from memoranda.model import changes as c
-from memoranda.model.data.items import DeleteItem, PutItem, RenewItem
+from memoranda.model.items import DeleteItem, PutItem, RenewItem
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import KeepTaskSummary, SummariseThread

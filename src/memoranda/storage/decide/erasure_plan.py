@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import NotAllowed
-from memoranda.model.data.items import Item
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item
 from memoranda.model.ledger import AGED, REDACTED, Actor, Line, Verb
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Episode, Message, Thread

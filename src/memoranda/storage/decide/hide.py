@@ -6,7 +6,7 @@ from uuid import UUID
 
 from memoranda.errors import Conflict, NotFound
 from memoranda.model.changes import Hide
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.ledger import HIDDEN, Actor, Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Overflow, Thread

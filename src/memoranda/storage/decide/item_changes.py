@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from memoranda.errors import Conflict, LimitReached, NotAllowed, NotFound, Stale
-from memoranda.model.data.items import DeleteItem, Item, ItemChange, PutItem, RenewItem
+from memoranda.model.items import DeleteItem, Item, ItemChange, PutItem, RenewItem
 from memoranda.model.ledger import Verb
 from memoranda.model.records import STRANGERS
 from memoranda.model.values import comparable, expired, micros

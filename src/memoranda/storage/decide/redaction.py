@@ -10,7 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from memoranda.errors import InvalidInput, Stale
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.memories import Cited, Memory, searched_text
 from memoranda.model.messages import NO_WORDS, Episode, Message, Overflow, Thread
 from memoranda.model.profiles import ProfileDocument

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memoranda.errors import Conflict, Erased, InvalidInput, NotFound, OperationReused, Stale
 from memoranda.model.changes import Batch, JobDraft
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import (
     NO_REQUEST,

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from memoranda.model.beside.service_records import Appends
 from memoranda.model.ledger import AGED, IGNORED, OPERATION, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.records import OwnerKind, RecordType
+from memoranda.model.service_records import Appends
 from memoranda.model.values import SIZE, Document, Moment, Name, Text, Value, micros
 from memoranda.storage.export.owner_data import LARGEST, SECRET_SIZE
 

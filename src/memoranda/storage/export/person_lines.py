@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from memoranda.model.beside.person_rows import AboutOwner, Holding
-from memoranda.model.beside.service_records import RESTRICTING
 from memoranda.model.book_rows import OwnerPieces
 from memoranda.model.ledger import Entry, Verb
+from memoranda.model.service_records import RESTRICTING, AboutOwner, Holding
 from memoranda.storage.export.write import Showing, portable, restriction_part
 from memoranda.storage.rows import entry_of, owner_of
 

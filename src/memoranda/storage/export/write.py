@@ -11,12 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import Corrupt
-from memoranda.model.beside.service_records import Restriction
 from memoranda.model.book_rows import OwnerPieces, RecordPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
 from memoranda.model.records import Owner, Record, RecordType, those_of
+from memoranda.model.service_records import Restriction
 from memoranda.model.values import moment
 from memoranda.storage.episode_links import EpisodeLinks
 from memoranda.storage.export.owner_data import BookDump

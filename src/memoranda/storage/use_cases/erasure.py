@@ -12,7 +12,7 @@ from uuid import UUID
 
 from memoranda.errors import NotFound, Stale
 from memoranda.model.changes import FINISH_FORGETTING, FORM, JobDraft
-from memoranda.model.data.items import Item
+from memoranda.model.items import Item
 from memoranda.model.ledger import (
     REDACTED,
     Actor,

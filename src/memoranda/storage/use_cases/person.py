@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from memoranda.model.beside.person_rows import AboutOwner, Holding
-from memoranda.model.beside.service_records import LOCAL, SELF, ReadLine
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import SpentFilter
 from memoranda.model.profiles import Key
 from memoranda.model.records import WHOLE, Owner, OwnerKind, Record
+from memoranda.model.service_records import LOCAL, SELF, AboutOwner, Holding, ReadLine
 from memoranda.model.values import moment, owner_digest
 from memoranda.storage.damaged import Damaged
 from memoranda.storage.decide.wide_erasures import plan_whole_erasure

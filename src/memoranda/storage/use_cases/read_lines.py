@@ -7,9 +7,9 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
-from memoranda.model.beside.service_records import RESTRICTING, ReadLine, ReadLines, ReadNote
 from memoranda.model.book_rows import ReadPiece
 from memoranda.model.records import Owner
+from memoranda.model.service_records import RESTRICTING, ReadLine, ReadLines, ReadNote
 from memoranda.model.values import micros, moment, new_id, owner_digest
 from memoranda.storage.questions import Secret
 from memoranda.storage.service_questions import DropReads, KeyUseRows, PutKeyUses, PutReads, ReadPieces

@@ -8,11 +8,11 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda.errors import Restricted
-from memoranda.model.beside.service_records import Appends, ReadNote, Restriction
 from memoranda.model.book_rows import ReadPiece, RestrictionRow
 from memoranda.model.changes import Batch, Change, Hide, Import, JobState, RevokeKey, SetThread
 from memoranda.model.ledger import Target
 from memoranda.model.records import WITH_EXPIRED, Owner
+from memoranda.model.service_records import Appends, ReadNote, Restriction
 from memoranda.model.values import micros, moment, owner_digest
 from memoranda.model.vectors import embed_job
 from memoranda.storage.questions import FindOwner, Secret

@@ -33,7 +33,7 @@ async def _opened() -> Book:
     model = ChatModels(chat_model(os.environ.get("MEMORY_MODEL", DEMO)))
     book = await memoranda.open(os.environ.get("MEMORANDA_BOOK", "memories.db"), models=model)
     # Whoever formed the book before: from now on it is this model.
-    await book.form_with()
+    await book.jobs.form_with()
     for one in DEFAULT_TYPES:
         await _define(book, one)
     return book

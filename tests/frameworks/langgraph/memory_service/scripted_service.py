@@ -105,7 +105,7 @@ class Service:
 
     async def settle(self) -> int:
         """Do what is due in the book, as its worker does."""
-        return await (await books.open_book()).drain()
+        return await (await books.open_book()).jobs.run()
 
     async def values(self, name: str, user: str = "ann") -> list[dict[str, Any]]:
         """Return the values of one memory type as the store shows them."""

@@ -77,7 +77,7 @@ async def test_what_a_killed_chatbot_scheduled_is_formed_by_the_next_process_by_
     async with memoranda.open(tmp_path / "book.db", models=ChatModels(chat_model("demo"))) as book:
 
         async def formed() -> Any:
-            return await book.profile.get("ann", "User", agent="chatbot")
+            return await book.profiles.get("ann", "User", agent="chatbot")
 
         assert await until(formed) == {"user_name": "Bob"}
         thread = await book.thread("ann", agent="chatbot", name="talk", audience="global")

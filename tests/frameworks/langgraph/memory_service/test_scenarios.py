@@ -235,10 +235,10 @@ async def test_a_book_of_another_model_is_formed_by_this_one_from_now_on(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     book = await books.open_book()
-    assert await book.who_forms() == "ScriptedChat:scripted"
+    assert await book.jobs.who_forms() == "ScriptedChat:scripted"
     await books.close_book()
     monkeypatch.setenv("MEMORY_MODEL", "demo")
-    assert await (await books.open_book()).who_forms() == "DemoModel:demo"
+    assert await (await books.open_book()).jobs.who_forms() == "DemoModel:demo"
 
 
 async def test_what_was_said_before_a_crash_is_formed_by_the_types_of_its_request(service: Service):

@@ -10,12 +10,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.capabilities import CandidateQuery, ShelfStatistics, Surroundings
 from memoranda.engines.postgres.large.tables import MOST_WAITING, vectors_of
 from memoranda.engines.postgres.reads import conditions, parameters, visible
 from memoranda.engines.postgres.server.session import Row, Session, numbered
 from memoranda.model.passages import PassageRow, PassageRows
 from memoranda.model.records import PASSAGE_TYPES, Owner, View
+from memoranda.ports import CandidateQuery, ShelfStatistics, Surroundings
 
 #: Words select candidates, the rarest first, until so many passages hold one of them.
 _MOST_HOLDERS = 10_000

@@ -12,7 +12,6 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.capabilities import CandidateQuery, ShelfStatistics, Surroundings
 from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.large import search, tables
 from memoranda.engines.postgres.large.tables import Step
@@ -23,6 +22,7 @@ from memoranda.errors import Busy, StorageError
 from memoranda.model.changes import FOLLOW, JobDraft
 from memoranda.model.records import Owner, View
 from memoranda.model.values import utc_now
+from memoranda.ports import CandidateQuery, ShelfStatistics, Surroundings
 
 #: Seconds between two checks whether an index is behind, each of which reads all large shelves; less after a read met one.
 _CHECK_SECONDS = 300.0

@@ -16,7 +16,7 @@ from typing import Any
 
 from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_undecodable
 from memoranda.errors import StorageError
-from memoranda.request_turns import BEGAN
+from memoranda.tasks import BEGAN
 
 #: A call goes before those that came at most so many seconds earlier, so that none waits for ever.
 MOST_SECONDS_EARLIER = 1.0

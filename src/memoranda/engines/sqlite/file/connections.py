@@ -18,7 +18,7 @@ from memoranda.engines.sqlite.file.faults import is_busy
 from memoranda.errors import MemorandaError, VersionMismatch
 from memoranda.first_use import dataclass
 from memoranda.model.book_rows import ARRIVAL, DEPARTURE
-from memoranda.model.data.data_filters import body_meets
+from memoranda.model.data_filters import body_meets
 from memoranda.model.records import Audience
 from memoranda.storage.sql_files import named_statements
 from memoranda.storage.use_case import OwnerBase, Question, Write

@@ -1,1 +1,0 @@
-"""Items: values of any JSON type under names in namespaces."""

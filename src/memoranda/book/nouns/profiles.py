@@ -1,0 +1,376 @@
+"""The verbs of a book over profiles and agents, and over all records with a unique name."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
+
+from pydantic import BaseModel, ValidationError
+
+from memoranda.book.advice import log_narrow_view
+from memoranda.book.context_requests import check_context_settings
+from memoranda.book.input import (
+    Who,
+    as_actor,
+    as_flag,
+    as_names,
+    as_text,
+    as_view,
+    owner_named,
+)
+from memoranda.book.services import RecordVerbs, Services
+from memoranda.book.verb_fields import AgentFields, spelled_out
+from memoranda.errors import Conflict, HasDependents, InvalidInput
+from memoranda.formation.bound_profiles import bound_by, keyed
+from memoranda.model.changes import Expect, PutNamed, Undo
+from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Memory
+from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
+from memoranda.model.query import Filter, Scan
+from memoranda.model.records import (
+    WHOLE,
+    WIDEST_FIRST,
+    Audience,
+    Limits,
+    Owner,
+    OwnerKind,
+    Record,
+    RecordType,
+    View,
+    slot_of,
+    those_of,
+)
+from memoranda.model.values import new_id, refused
+from memoranda.operations import Names, Part, Role, W, offer
+
+_NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
+
+# The rules of schemas are imported by the calls that need them: most programs open a book without one.
+if TYPE_CHECKING:
+    from memoranda.book.field_edits import FieldEdit
+    from memoranda.formation.schemas.definitions import DocumentReport
+
+_log = logging.getLogger("memoranda.schemas")
+N = TypeVar("N", Agent, Schema, Key)
+
+
+@spelled_out
+class Profiles(RecordVerbs, Part[W]):
+    """The profiles of users: one document for each user, schema and audience."""
+
+    @offer(Role.VIEWER, "GET /profiles/{schema}", command="profile")
+    async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
+        """Return the fields a view reads, with the schema's ``default`` of a field that no document has.
+
+        The agent's own document wins over its groups', and those win over the global one.
+        """
+        from memoranda.formation.schemas.definitions import default_fields, schema_from_record  # noqa: PLC0415
+
+        known = await Named(self._services, Schema)._get(schema)
+        documents = await self._documents(owner, schema, known, who)
+        merged: dict[str, Any] = {} if known is None else default_fields(schema_from_record(known))
+        for document in sorted(
+            documents, key=lambda found: (WIDEST_FIRST.index(found.audience.kind), found.recorded_at)
+        ):
+            merged.update(document.body)
+        return merged
+
+    @offer(Role.VIEWER, "GET /profiles/{schema}/documents", command="profile")
+    async def documents(
+        self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
+    ) -> list[ProfileDocument]:
+        """Return the profile documents of a schema that a view may read.
+
+        A field that is bound to a key stands in the document of those who read the memory that has the key; where no such
+        document is stored, one with the version 0 is made for it.
+        """
+        known = await Named(self._services, Schema)._get(schema)
+        return await self._documents(owner, schema, known, who)
+
+    async def _documents(
+        self, owner: str | Owner, schema: str, known: Schema | None, who: Who
+    ) -> list[ProfileDocument]:
+        party, view, now = (
+            owner_named(owner, self._services.tenant),
+            as_view(who),
+            self._services.door.clock(),
+        )
+        found = await self._services.bound.of_owner(party, view, now, schemas=bound_by(schema, known))
+        if not found:
+            of_profiles = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}))
+            await log_narrow_view(self._services.engine, party, view, of_profiles, "profile")
+        return [document for document in found if document.schema_name == schema]
+
+    @offer(Role.VIEWER, "GET /profiles/{schema}/report")
+    async def report(
+        self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
+    ) -> list[tuple[ProfileDocument, DocumentReport]]:
+        """Return the profile documents a view reads, each with its faults against its schema; faulty ones are included."""
+        from memoranda.formation.schemas.definitions import (  # noqa: PLC0415
+            DEFAULTS,
+            DocumentReport,
+            schema_from_record,
+        )
+
+        known = await Named(self._services, Schema)._get(schema)
+        held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
+        documents = await self._documents(owner, schema, known, who)
+        nothing = DocumentReport(outdated=False, faults=())
+        return [(one, nothing if held_to is None else held_to.report(one)) for one in documents]
+
+    @offer(Role.EDITOR, "PATCH /profiles/{schema}", command="profile")
+    async def patch(
+        self,
+        owner: str | Owner,
+        set: Mapping[str, Any] | BaseModel | None = None,
+        *,
+        unset: Sequence[str] = (),
+        schema: str = "Profile",
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
+        fields = {} if set is None else _fields_of(set, "set")
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
+        edit = await self._edit(party, view, fields, schema, audience)
+        leaving = as_names(unset, "unset")
+        request = ["profile", schema, fields, list(leaving), str(audience)]
+        return await self._apply(await self._held(edit, view), leaving, view, request, operation)
+
+    @offer(Role.EDITOR, "PUT /profiles/{schema}")
+    async def put(
+        self,
+        owner: str | Owner,
+        body: Mapping[str, Any] | BaseModel,
+        *,
+        schema: str = "Profile",
+        audience: str | Audience | None = None,
+        replace_all: bool = False,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Replace a whole document; what the owner puts in their own view is pinned, and only they change it.
+
+        Of a Pydantic object only the fields that were set are written. A body without any value is refused where the document
+        has values, unless ``replace_all`` is True: a model that answered nothing empties no profile.
+        """
+        fields, empties = _fields_of(body, "body"), as_flag(replace_all, "replace_all")
+        party, view = owner_named(owner, self._services.tenant), as_view(who)
+        edit = await self._edit(party, view, fields, schema, audience)
+        held = await self._held(edit, view)
+        if not empties and _is_empty(fields) and not _is_empty(held.body):
+            raise InvalidInput(
+                "body: it has no value, and the document has some; set single fields with patch, or pass replace_all=True to empty it",
+                field="body",
+            )
+        leaving = tuple(name for name in held.body if name not in edit.body)
+        request = ["put profile", schema, fields, str(audience)]
+        return await self._apply(held, leaving, view, request, operation)
+
+    async def _edit(
+        self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
+    ) -> ProfileDocument:
+        """Return a new document that holds only the fields to set."""
+        readers = await self._services.audience_of(audience, view)
+        try:
+            return ProfileDocument(id=new_id(), owner=owner, schema_name=schema, body=body, audience=readers)
+        except ValidationError as exc:
+            raise refused(exc) from exc
+
+    async def _held(self, edit: ProfileDocument, view: View) -> FieldEdit:
+        """Read what an edit changes: the stored document of its audience, and the memories that hold bound fields."""
+        from memoranda.book.field_edits import FieldEdit  # noqa: PLC0415
+
+        known = await Named(self._services, Schema)._get(edit.schema_name)
+        bound = bound_by(edit.schema_name, known)
+        stored = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
+        asked = [Scan(edit.owner, view, stored, None, 1)]
+        asked += [Scan(edit.owner, view, keyed(bound), None, 1000)] if bound else []
+        document, *held = await self._services.engine.scans(asked)
+        return FieldEdit(
+            edit,
+            next(iter(those_of(ProfileDocument, document)), None),
+            [memory for page in held for memory in those_of(Memory, page)],
+            known,
+            bound.get(edit.schema_name),
+            view,
+            self._services.door.clock(),
+        )
+
+    async def _apply(
+        self,
+        held: FieldEdit,
+        leaving: Sequence[str],
+        view: View,
+        request: Sequence[Any],
+        operation: str | None,
+    ) -> Receipt:
+        """Write a profile's edit unless it adds schema violations; earlier ones may stay."""
+        from memoranda.formation.schemas.definitions import DEFAULTS, shape_for_edits  # noqa: PLC0415
+        from memoranda.formation.schemas.json_patch import edit_faults  # noqa: PLC0415
+
+        edit, known = held.edit, held.known
+        if held.stored is None and known is None and edit.schema_name not in DEFAULTS:
+            _log.warning(
+                "the profile document %r is stored unchecked, because no schema has this name: if it was not misspelt, define it "
+                "with book.schemas.put",
+                edit.schema_name,
+            )
+        shape = shape_for_edits(edit.schema_name, known)
+        found = [
+            (f"set{fault.path}", fault.reason) for fault in edit_faults(held.body, edit.body, leaving, shape)
+        ]
+        if found:
+            errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
+            errors[0].errors = errors
+            raise errors[0]
+        changes = held.changes(leaving, self._services.door.limits)
+        return await self._services.write(edit.owner, view, changes, request, operation)
+
+
+def _fields_of(given: Mapping[str, Any] | BaseModel, name: str) -> dict[str, Any]:
+    """Return the fields of a document; of a Pydantic object those that were set."""
+    if isinstance(given, BaseModel):
+        return given.model_dump(mode="json", exclude_unset=True)
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name}: give a mapping of fields to values, or a Pydantic object", field=name)
+    return dict(given)
+
+
+def _is_empty(value: Any) -> bool:
+    """True if a value tells nothing: None, an empty text or list, or a mapping of such values."""
+    return all(map(_is_empty, value.values())) if isinstance(value, Mapping) else value in (None, "", [])
+
+
+@spelled_out
+class Named(RecordVerbs, Generic[N]):
+    """The tenant's agents, schemas or keys, each under its unique name."""
+
+    def __init__(self, services: Services, of: type[N]) -> None:
+        super().__init__(services)
+        self._of: type[N] = of
+        #: Held from the reading of a name to its writing.
+        self._putting = asyncio.Lock()
+
+    @property
+    def _tenant(self) -> Owner:
+        return Owner(tenant=self._services.tenant, kind=OwnerKind.TENANT, id=self._services.tenant)
+
+    async def _put(
+        self,
+        name: str,
+        fields: Mapping[str, Any],
+        operation: str | None,
+        *,
+        new: bool = False,
+        patch: bool = False,
+    ) -> Receipt:
+        """Store a record under a unique name, or replace the one of that name.
+
+        ``new`` refuses a name that is taken; ``patch`` keeps the fields of the record in place that are not given.
+        """
+        unknown = sorted(set(fields) - set(self._own))
+        if unknown:
+            raise InvalidInput(f"{unknown[0]}: unknown field", field=unknown[0])
+        async with self._putting:
+            return await self._put_now(name, fields, operation, new=as_flag(new, "new"), patch=patch)
+
+    async def _put_now(
+        self, name: str, fields: Mapping[str, Any], operation: str | None, *, new: bool, patch: bool
+    ) -> Receipt:
+        held = await self._get(name) if new or patch else None
+        if new and held is not None and not await self._is_known(operation):
+            raise self._taken(name)
+        kept = {} if held is None or not patch else {field: getattr(held, field) for field in self._own}
+        try:
+            record = self._of(**{**kept, **fields, "id": new_id(), "owner": self._tenant, "name": name})
+        except ValidationError as exc:
+            raise refused(exc) from exc
+        receipt = await self._services.door.write(
+            self._tenant,
+            WHOLE,
+            as_actor(WHOLE),
+            [PutNamed(record)],
+            # The empty mapping stands where other requests name the versions that they expect.
+            request=["put", self._of.type.value, name, dict(fields), *(["new"] if new else []), {}],
+            operation=operation,
+            expect=Expect(versions={held.id: held.version}) if kept and held is not None else Expect(),
+        )
+        if new and not receipt.repeated and record.id not in receipt.ids():
+            # Another process took the name between the two calls: take this change back, unless it was built upon.
+            taking = [Undo(receipt.position, False)]
+            with contextlib.suppress(HasDependents):
+                await self._services.write(self._tenant, WHOLE, taking, ["undo", receipt.position], None)
+            raise self._taken(name)
+        return receipt
+
+    @property
+    def _own(self) -> list[str]:
+        return [field for field in self._of.model_fields if field not in {*Record.model_fields, "name"}]
+
+    def _taken(self, name: str) -> Conflict:
+        return Conflict(f"name: {self._of.type.value} {name!r} exists; choose another name, or leave out new")
+
+    async def _is_known(self, operation: str | None) -> bool:
+        """True if an operation of this id was applied; its repetition gets the first receipt."""
+        if operation is None:
+            return False
+        return (
+            await self._services.engine.find_operation(self._tenant, operation, as_actor(WHOLE)) is not None
+        )
+
+    async def _get(self, name: str) -> N | None:
+        """Return the record of that name, or None."""
+        slot = slot_of(self._of.type, as_text(name, "name"))
+        only = Filter(types=frozenset({self._of.type}), slots=(slot,))
+        found = await self._all(self._tenant, WHOLE, only, 1)
+        return cast(N, found[0]) if found else None
+
+    async def _list(self, limit: int) -> list[N]:
+        """Return all records, in the order in which they were created."""
+        return [
+            cast(N, r)
+            for r in await self._all(self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit)
+        ]
+
+
+@spelled_out
+class Agents(Named[Agent], Part[W]):
+    """The tenant's agents; an agent with malformed settings is refused."""
+
+    @offer(Role.VIEWER, "GET /v1/agents/{name}", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
+    async def get(self, name: str) -> Agent | None:
+        """Return the record of that name, or None."""
+        return await self._get(name)
+
+    @offer(Role.VIEWER, "GET /v1/agents", command="doctor", safe=_NAMED_AGENTS)
+    async def list(self, limit: int = 1000) -> list[Agent]:
+        """Return all records, in the order in which they were created."""
+        return await self._list(limit)
+
+    @offer(Role.ADMIN, "PUT /v1/agents/{name}", names={"name": Names.AGENT})
+    async def put(
+        self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[AgentFields]
+    ) -> Receipt:
+        """Store an agent, or change the one of that name; fields that are left out stay as they are.
+
+        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed,
+        ``settings["sharing"]`` who reads them, ``settings["limits"]`` what it may write, and ``settings["context"]`` what
+        its contexts have.
+        """
+        given = fields.get("settings")
+        if isinstance(given, Mapping):
+            chosen = self._services.forming.of_agents.check(given)
+            check_context_settings(chosen)
+        receipt = await self._put(name, dict(fields), operation, new=new, patch=True)
+        self._services.forming.of_agents.changed(name)
+        return receipt
+
+    @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
+    async def limits(self, name: str) -> Limits:
+        """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
+        return await self._services.forming.of_agents.limits(as_text(name, "name"))

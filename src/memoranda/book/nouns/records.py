@@ -1,0 +1,173 @@
+"""Operations that read records of any type: single ones, lists, explanations, histories and receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Unpack
+from uuid import UUID
+
+from memoranda.book.about import About, Readers, about, readers
+from memoranda.book.advice import log_narrow_view
+from memoranda.book.explanation import explain, seen_receipt, with_source_episode
+from memoranda.book.input import (
+    Conditions,
+    Who,
+    as_actor,
+    as_count,
+    as_cursor,
+    as_filter,
+    as_limit,
+    as_text,
+    as_types,
+    as_view,
+    owner_named,
+)
+from memoranda.book.record_ids import record_id, with_thread_id
+from memoranda.book.services import Services
+from memoranda.book.verb_fields import spelled_out
+from memoranda.errors import NotAllowed, NotFound
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.query import Filter, HistoryStep, Page, Why
+from memoranda.model.records import Owner, Record, RecordType
+from memoranda.operations import Part, Role, W, offer
+from memoranda.ports import Finder, Lists
+
+#: What forming makes.
+_FORMED = frozenset({RecordType.MEMORY, RecordType.PROFILE, RecordType.EPISODE})
+_ITEMS = frozenset({RecordType.ITEM})
+
+
+@spelled_out
+class Records(Part[W]):
+    """The records of a book, of any type."""
+
+    def __init__(self, services: Services, finder: Finder) -> None:
+        self._services = services
+        self._finder = finder
+
+    @offer(Role.VIEWER, "GET /records/{id}", command="get", title="get_record")
+    async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
+        """Return one record by its id, or by your own name for it: an external id, or a thread's name."""
+        party, view, engine = self._party(owner), as_view(who), self._services.engine
+        wanted = await record_id(engine, party, view, id)
+        found = await engine.get(party, view, [wanted])
+        if wanted not in found:
+            raise NotFound(f"no record {wanted} that this view may see")
+        return await with_source_episode(engine, party, view, found[wanted])
+
+    @offer(Role.VIEWER, "GET /records", command="list", title="list_records")
+    async def list(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Conditions | None = None,
+        newest_first: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+        **who: Unpack[Who],
+    ) -> Page:
+        """Return a page of the records that a view sees."""
+        party, view = self._party(owner), as_view(who)
+        chosen = await with_thread_id(self._services.engine, party, view, only or {})
+        filter = as_filter(as_types(types), chosen, newest_first=newest_first)
+        page = await self._lists(filter).scan(party, view, filter, as_cursor(cursor), as_limit(limit))
+        if cursor is None and (filter.types is None or filter.types & _FORMED):
+            page = replace(page, waiting=await self._services.forming.waiting(party, view))
+        if not page.records:
+            await log_narrow_view(self._services.engine, party, view, filter, "list")
+        return page
+
+    @offer(Role.VIEWER, "GET /about", command="about", title="tell_about")
+    async def about(self, owner: str | Owner, *, limit: int = 100, **who: Unpack[Who]) -> About:
+        """Return what is known about an owner in one call: profile, the newest memories with sources and readers, counts."""
+        party, view = self._party(owner), as_view(who)
+        most, now = as_limit(limit), self._services.door.clock()
+        profile = await self._services.bound.of_owner(party, view, now)
+        waiting = await self._services.forming.waiting(party, view)
+        found = await about(self._services.engine, party, view, most, profile, waiting)
+        if not found.records:
+            await log_narrow_view(self._services.engine, party, view, Filter(), "about")
+        return found
+
+    @offer(Role.VIEWER, "GET /readers", command="doctor", title="list_readers")
+    async def readers(self, owner: str | Owner, **who: Unpack[Who]) -> Sequence[Readers]:
+        """Return who reads how many of an owner's records; only the owner's own view may ask."""
+        if not as_view(who).whole:
+            raise NotAllowed("readers: it counts records of every audience; ask with as_owner=True")
+        return await readers(self._services.engine, self._party(owner))
+
+    @offer(Role.VIEWER, "GET /count", command="list", title="count_records")
+    async def count(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Conditions | None = None,
+        **who: Unpack[Who],
+    ) -> int:
+        """Return how many records ``list`` would return."""
+        party, view, engine = self._party(owner), as_view(who), self._services.engine
+        chosen = await with_thread_id(engine, party, view, only or {})
+        filter = as_filter(as_types(types), chosen)
+        return await self._lists(filter).count(party, view, filter)
+
+    @offer(Role.VIEWER, "GET /records/{id}/why", command="why")
+    async def why(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        cursor: str | None = None,
+        limit: int = 100,
+        **who: Unpack[Who],
+    ) -> Why:
+        """Explain a record: its sources, quoted, and the changes that made it what it is.
+
+        A record with more sources than it lists itself has them in pages of ``limit``: ``cursor`` continues after an earlier
+        one. The listed sources come on top of the first page.
+        """
+        party, view = self._party(owner), as_view(who)
+        engine = self._services.engine
+        wanted = await record_id(engine, party, view, id)
+        return await explain(engine, party, view, wanted, as_cursor(cursor), as_limit(limit))
+
+    @offer(Role.VIEWER, "GET /records/{id}/history", command="history", title="read_history")
+    async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
+        """Return a record's changes, oldest first."""
+        party, view, engine = self._party(owner), as_view(who), self._services.engine
+        wanted = await record_id(engine, party, view, id)
+        steps = await engine.history(party, view, wanted)
+        if not steps:
+            raise NotFound(f"no record {wanted} that this view may see")
+        return steps
+
+    @offer(Role.VIEWER, "GET /ledger", command="history", title="read_ledger")
+    async def ledger(
+        self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
+    ) -> Sequence[Entry]:
+        """Return an owner's ledger entries after a position, oldest first; only the owner's own view may read them."""
+        if not as_view(who).whole:
+            raise NotAllowed("the ledger lists records of every audience; read it with as_owner=True")
+        return await self._services.engine.entries(
+            self._party(owner), as_count(after, "after"), as_limit(limit)
+        )
+
+    @offer(Role.VIEWER, "GET /operations/{operation}", title="get_operation")
+    async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
+        """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or not by this agent."""
+        party, view = self._party(owner), as_view(who)
+        # The person may ask for anybody's operation, and everybody else for their own.
+        by = None if view.whole else as_actor(view)
+        receipt = await self._services.engine.find_operation(party, as_text(operation, "operation"), by)
+        return None if receipt is None else await seen_receipt(self._services.engine, party, view, receipt)
+
+    def _lists(self, filter: Filter) -> Lists:
+        """Return the finder for conditions on data and on items, of which its indexes know most, and else the engine."""
+        by_index = filter.data is not None or filter.kind_prefix is not None
+        of_items = filter.types == _ITEMS and filter.keys is not None
+        return self._finder if by_index or of_items else self._services.engine
+
+    def _party(self, owner: str | Owner) -> Owner:
+        return owner_named(owner, self._services.tenant)

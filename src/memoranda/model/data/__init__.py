@@ -1,1 +1,0 @@
-"""Values of any JSON type: items, and conditions on data."""
