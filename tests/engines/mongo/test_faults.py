@@ -93,7 +93,7 @@ async def point(mongo: MongoPlace) -> AsyncIterator[FailPoint]:
 async def engine(mongo: MongoPlace, point: FailPoint) -> AsyncIterator[MongoEngine]:
     opened = await MongoEngine.open(mongo.new_book())
     yield opened
-    assert (await opened.admin.verify()).faults == ()
+    assert (await opened.verify()).faults == ()
     await opened.close()
 
 
