@@ -87,8 +87,6 @@ async def forget_matching(
                 "call it again to erase the rest"
             )
             return replace(receipt, left_to_do="; ".join(filter(None, (receipt.left_to_do, left))))
-        finally:
-            planning.on_erased()
     return receipt
 
 
