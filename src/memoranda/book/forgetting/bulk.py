@@ -9,9 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.planning import Planning
-from memoranda.book.input import (
-    as_actor,
-)
+from memoranda.book.input import as_actor
 from memoranda.errors import MemorandaError
 from memoranda.first_use import dataclass
 from memoranda.model.ledger import ErasureReceipt, Target
