@@ -238,7 +238,7 @@ async def test_a_drain_with_a_limit_counts_what_the_books_own_worker_does_meanwh
 
         await put("one", "two")
         book.own_work.worker = Worker(book.engine, {"work": done}, utc_now)
-        book.own_work.start(Beside(book.engine, {"work": held}, utc_now), by_model=False)
+        book.own_work.start(Beside(book.engine, {"work": held}, utc_now))
         await begun.wait()
         assert await book.jobs.run(3) == 3
         assert len(await book.engine.jobs(None, 10)) == 2

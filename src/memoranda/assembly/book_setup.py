@@ -148,7 +148,7 @@ async def open_here(
 
 def start_working(book: Book, worker: Worker) -> None:
     """Let a book do jobs by itself; not at once, so that what only opens it and reads is not slowed down."""
-    book.own_work.start(worker, by_model=book.forms_by_model, delay=_FIRST_LOOK_SECONDS)
+    book.own_work.start(worker, delay=_FIRST_LOOK_SECONDS)
 
 
 def _book(

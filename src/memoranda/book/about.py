@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from memoranda.book.explanation import explain
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
+from memoranda.book.paging import every_record
 from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.forming_results import conversations_wait
@@ -20,13 +21,12 @@ from memoranda.model.records import (
     AudienceKind,
     Owner,
     OwnerKind,
-    Record,
     RecordType,
     View,
 )
 from memoranda.ports import Engine
 
-_PAGE = 500
+_LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Readers:
 async def readers(engine: Engine, owner: Owner) -> list[Readers]:
     """Return the audiences of an owner's records, the widest first, with counts by type; no content is kept."""
     counts: dict[Audience, Counter[str]] = {}
-    async for record in _every(engine, owner, Filter()):
+    async for record in every_record(engine, owner, WHOLE, Filter()):
         counts.setdefault(record.audience, Counter())[record.type.value] += 1
     order = sorted(counts, key=lambda one: (WIDEST_FIRST.index(one.kind), one.groups, one.agent or ""))
     return [Readers(audience, dict(sorted(counts[audience].items()))) for audience in order]
@@ -113,18 +113,7 @@ async def _lines_about(engine: Engine, owner: Owner) -> int:
     count = 0
     for agent in await engine.owners(owner.tenant):
         if agent.kind is OwnerKind.AGENT:
-            async for line in _every(engine, agent, Filter(types=frozenset({RecordType.EXPERIENCE}))):
+            async for line in every_record(engine, agent, WHOLE, _LINES):
                 if isinstance(line, ExperienceLine):
                     count += line.retired_at is None and line.part_of(owner) is not None
     return count
-
-
-async def _every(engine: Engine, owner: Owner, only: Filter) -> AsyncIterator[Record]:
-    cursor: str | None = None
-    while True:
-        page = await engine.scan(owner, WHOLE, only, cursor, _PAGE)
-        for record in page.records:
-            yield record
-        cursor = page.cursor
-        if cursor is None:
-            return

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Iterable,
-    Sequence,
-    Set,
-)
+from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
 from datetime import datetime, tzinfo
 from functools import partial
 from types import TracebackType
@@ -93,8 +87,8 @@ class BookOperations(Part[W]):
     memories: Memories[W]
     records: Records[W]
     forgetting: Forgetting[W]
-    _services: Services
     finder: Finder
+    _services: Services
     _contexts: Contexts
 
     remember = top("memories", Memories.remember)
@@ -283,17 +277,14 @@ class Book(BookOperations[Awaited]):
         self.worker = worker
         #: The settings of what is hidden before it is erased.
         self.forget_settings = forgetting
-        self._services = services
         self.finder = finder
-        self._who_forms = who_forms
+        self._services = services
         self._models = models
         self._contexts = Contexts(services)
-        backups = Backups(engine, door.clock, open_copy)
+        backups = Backups(engine, door.clock, open_copy, on_erased)
         self.memories = Memories(services)
         self.records = Records(services, finder)
-        self.forgetting = Forgetting(
-            services, backups, self.recall, on_erased, self.memories.retracting.hidden
-        )
+        self.forgetting = Forgetting(services, backups, self.recall, self.memories.retracting.hidden)
         self.profiles = Profiles(services)
         self.episodes = Episodes(services, self.recall)
         self.items = Items(services, self.recall, finder)
@@ -303,7 +294,7 @@ class Book(BookOperations[Awaited]):
         self.keys = Keys(services, Key)
         #: What this process does beside the program.
         self.own_work = OwnWork(services, worker)
-        self.jobs = Jobs(services, self.own_work, who_forms)
+        self.jobs = Jobs(services, self.own_work)
         self.admin = Admin(
             services, Transfer(engine, door, tenant, forming), backups, on_erased, refresh_terms
         )
@@ -343,17 +334,17 @@ class Book(BookOperations[Awaited]):
     @no_offer("memoranda serve and memoranda worker do jobs")
     def start_worker(self) -> None:
         """Start a worker in this process; it does background jobs until the book is closed."""
-        self.own_work.start(self.worker, by_model=self.forms_by_model)
+        self.own_work.start(self.worker)
 
     @property
     def forms_by_model(self) -> bool:
         """True if a language model forms memories from conversations; False if rules do."""
-        return self._who_forms.by_model
+        return self._services.who_forms.by_model
 
     @property
     def cannot_form_because(self) -> str:
         """The reason why this process leaves threads to another one to form; empty if it forms them itself."""
-        return self._who_forms.cannot_form_because
+        return self._services.who_forms.cannot_form_because
 
     @property
     def no_vectors_because(self) -> str:

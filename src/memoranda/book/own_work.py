@@ -31,12 +31,12 @@ class OwnWork:
         self.task: asyncio.Task[None] | None = None
         self.stopping = asyncio.Event()
 
-    def start(self, worker: Worker, *, by_model: bool, delay: float = 0.0) -> None:
+    def start(self, worker: Worker, *, delay: float = 0.0) -> None:
         """Let a worker do jobs until ``stop``, or until the book is gone without having been closed; it begins after a delay."""
         if self.task is not None:
             return
         loop, stop = asyncio.get_running_loop(), self.stopping
-        at_once = _AT_ONCE if by_model else 1
+        at_once = _AT_ONCE if self._services.who_forms.by_model else 1
         # The book's workers are one to others, and to ``run``, which names the jobs that other workers have.
         worker.name = self.worker.name
         self.running = worker

@@ -7,6 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from memoranda.book.input import as_actor
+from memoranda.book.paging import every_record
 from memoranda.book.services import Services
 from memoranda.errors import MemorandaError
 from memoranda.first_use import expression
@@ -19,7 +20,6 @@ from memoranda.model.values import new_id
 from memoranda.storage.decide.source_retraction import FAULTY
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
-_AT_A_TIME = 1000
 _ID = expression(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Undone, and the undoing undone, and so on: as far as that is followed back.
 _MOST_TURNS = 100
@@ -111,15 +111,9 @@ class Retracting:
                 )
 
     async def _lines(self, agent: Owner) -> AsyncIterator[ExperienceLine]:
-        cursor: str | None = None
-        while True:
-            page = await self._services.engine.scan(agent, WHOLE, _LINES, cursor, _AT_A_TIME)
-            for record in page.records:
-                if isinstance(record, ExperienceLine):
-                    yield record
-            cursor = page.cursor
-            if cursor is None:
-                return
+        async for record in every_record(self._services.engine, agent, WHOLE, _LINES):
+            if isinstance(record, ExperienceLine):
+                yield record
 
 
 def _noted(entry: Entry) -> set[UUID]:

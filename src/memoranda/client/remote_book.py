@@ -12,6 +12,7 @@ from uuid import UUID
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.admin.transfer import ImportReport
 from memoranda.book.all_operations import NOT_OFFERED, OPERATIONS, PARTS
+from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.client.request_arguments import arguments_of, request_of
 from memoranda.client.transport import Asked, Transport, place_of
 from memoranda.errors import InvalidInput, VersionMismatch
@@ -210,6 +211,8 @@ class RemoteBook(Book):
         self._about = about
         #: What programs read of the door of a book in their process; the service enforces its own.
         self.door: Any = SimpleNamespace(limits=Limits(), clock=utc_now, secrets=about.get("secrets"))
+        hours = about.get("tool_grace_hours")
+        self.forget_settings = ForgetSettings() if hours is None else ForgetSettings(tool_grace_hours=hours)
         self.embeddings: Any = SimpleNamespace(maker=None, no_vectors_because=self.no_vectors_because)
         for name, part in _PART_CLASSES.items():
             setattr(self, name, part(self._link))

@@ -14,13 +14,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from memoranda.book import Book, ThreadHandle
 from memoranda.errors import NotFound, OperationReused
 from memoranda.integrations.native_threads import clean
-from memoranda.integrations.pydantic_messages import (
-    FORM,
-    content_of,
-    drafts_of,
-    messages_of,
-    native_form,
-)
+from memoranda.integrations.pydantic_messages import FORM, content_of, drafts_of, messages_of, native_form
 from memoranda.integrations.tools import Scope, digest
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Message

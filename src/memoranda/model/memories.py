@@ -14,14 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from memoranda.first_use import expression
 from memoranda.model.data_filters import record_data
 from memoranda.model.items import named_parts
-from memoranda.model.records import (
-    AudienceKind,
-    Record,
-    RecordType,
-    Trust,
-    external_link,
-    past_of,
-)
+from memoranda.model.records import AudienceKind, Record, RecordType, Trust, external_link, past_of
 from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Data, ExternalId, FilledText, Moment, Name, Span, Text, Value
 

@@ -21,13 +21,7 @@ from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment, build
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.request import SearchRequest
 from memoranda.recall.scoring.deviations import expected_deviation
-from memoranda.recall.scoring.fields import (
-    K1,
-    NEAR,
-    Field,
-    length_penalty,
-    with_near,
-)
+from memoranda.recall.scoring.fields import K1, NEAR, Field, length_penalty, with_near
 from memoranda.recall.scoring.scorers import counted as words_counted
 from memoranda.recall.scoring.search import Mode, SearchQuestion
 from memoranda.recall.scoring.speakers import Line, Voices

@@ -201,6 +201,7 @@ def _add_own_routes(app: FastAPI, gate: Gate) -> None:
                 "secrets": gate.book.secrets,
                 "no_vectors_because": gate.book.no_vectors_because,
                 "forms_by_model": gate.book.forms_by_model,
+                "tool_grace_hours": gate.book.forget_settings.tool_grace_hours,
             }
         )
 

@@ -146,11 +146,10 @@ async def _given(request: Request, verb: Operation, in_path: dict[str, str], *, 
     if request.method == "GET":
         given = shape.read_query([one for one in query if one[0] != "owner_kind"], in_path)
     else:
-        if gives_hits(verb.name):
-            query = [one for one in query if one != ("fields", "all")]
-        if unknown := {name for name, _ in query} - _BESIDE:
-            if "fields" in unknown and gives_hits(verb.name):
-                raise InvalidInput("fields: give all, or leave it out", field="fields")
+        known = _BESIDE | {"fields"} if gives_hits(verb.name) else _BESIDE
+        if "fields" in known and not {value for name, value in query if name == "fields"} <= {"all"}:
+            raise InvalidInput("fields: give all, or leave it out", field="fields")
+        if unknown := {name for name, _ in query} - known:
             raise InvalidInput(f"{min(unknown)}: it belongs into the body", field=min(unknown))
         sent = await json_body(request)
         beside = {name: sent.pop(name) for name in TURN_CONTEXT & sent.keys()} if turn else {}

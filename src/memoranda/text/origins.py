@@ -53,10 +53,10 @@ def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) 
     # What it quoted was forgotten: the rest of the message is no source of it.
     gone = bool(own) and not cited
     shown = "" if gone else quote(_text(record), around=cited)
-    return Source(record.id, record.type, ", ".join(by_of(record)), at_of(record), shown, sources, gone)
+    return Source(record.id, record.type, ", ".join(said_by(record)), said_at(record), shown, sources, gone)
 
 
-def by_of(record: Record) -> list[str]:
+def said_by(record: Record) -> list[str]:
     if isinstance(record, Message):
         is_agent = record.role == "assistant" and not record.speaker
         return origin(record, record.agent if is_agent else None)
@@ -65,7 +65,7 @@ def by_of(record: Record) -> list[str]:
     return [str(record.owner)]
 
 
-def at_of(record: Record) -> datetime:
+def said_at(record: Record) -> datetime:
     for name in ("observed_at", "started_at", "updated_at"):
         if hasattr(record, name):
             return cast(datetime, getattr(record, name))

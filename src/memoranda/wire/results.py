@@ -28,7 +28,7 @@ from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Telling
 from memoranda.storage.rows import CLASS_OF
 from memoranda.text.excerpts import find_excerpt
-from memoranda.text.origins import at_of, by_of
+from memoranda.text.origins import said_at, said_by
 from memoranda.wire.scalar_forms import COMPONENTS, SCALARS, Form, Json, Malformed, simple_schema, wrong
 
 
@@ -427,8 +427,12 @@ _ADDRESS = form_of(ThreadAddress)
 
 def _write_hits(hits: Hits) -> Json:
     assert _HITS.write is not None
+    return _with_hits(hits, _HITS.write(hits))
+
+
+def _with_hits(hits: Hits, written: list[Json]) -> Json:
     return {
-        "hits": _HITS.write(hits),
+        "hits": written,
         "no_vectors_because": hits.no_vectors_because,
         "missing": plain(hits.missing),
         "reads": hits.reads,
@@ -437,12 +441,7 @@ def _write_hits(hits: Hits) -> Json:
 
 def compact_hits(hits: Hits) -> Json:
     """Return hits as most programs need them: what was said, by whom and when, and how sure recall is of it."""
-    return {
-        "hits": [_compact(hit) for hit in hits],
-        "no_vectors_because": hits.no_vectors_because,
-        "missing": plain(hits.missing),
-        "reads": hits.reads,
-    }
+    return _with_hits(hits, [_compact(hit) for hit in hits])
 
 
 def _compact(hit: Hit) -> Json:
@@ -451,8 +450,8 @@ def _compact(hit: Hit) -> Json:
         "id": str(record.id),
         "type": record.type.value,
         "text": hit.text,
-        "who": ", ".join(by_of(record)),
-        "when": plain(at_of(record)),
+        "who": ", ".join(said_by(record)),
+        "when": plain(said_at(record)),
         "trust": getattr(record, "trust", None),
         "score": hit.score,
         "confidence": hit.confidence,

@@ -348,16 +348,3 @@ def _object(name: str, text: str) -> Any:
         return from_json(text, allow_inf_nan=False)
     except ValueError:
         raise InvalidInput(f"{name}: give an object as JSON", field=name) from None
-
-
-def uncovered() -> list[str]:
-    """Return the annotations of verbs' parameters that have no form on the wire; a test asks that there is none."""
-    known = FORMS.keys() | LOCAL.keys()
-    return sorted(
-        {
-            f"{verb.name}.{one.name}: {one.annotation}"
-            for verb in OPERATIONS.values()
-            for one in list(inspect.signature(verb.function).parameters.values())[1:]
-            if str(one.annotation) not in known
-        }
-    )

@@ -57,10 +57,13 @@ _LEASE_SECONDS = 60.0
 class Backups:
     """The backups that a book made of itself."""
 
-    def __init__(self, engine: Engine, clock: Clock, open_copy: OpenCopy) -> None:
+    def __init__(
+        self, engine: Engine, clock: Clock, open_copy: OpenCopy, on_erased: Callable[[], None]
+    ) -> None:
         self._engine = engine
         self._clock = clock
         self._open_copy = open_copy
+        self._on_erased = on_erased
 
     async def backup(self, target: Path, progress: Progress | None = None) -> Findings:
         """Write a backup while the book is in use; it is verified before it gets its name, and cancelled it has none."""
@@ -152,7 +155,8 @@ class Backups:
     async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
         """Erase, and if asked also rewrite each of the book's backups without what was erased."""
         receipt = await self._engine.erase(target, self._clock())
-        # From here on it is committed: what fails is said in the receipt.
+        # From here on it is committed: nothing in this process may remember it, and what fails is said in the receipt.
+        self._on_erased()
         try:
             # If the book was marked for a copy just now, that copy notes the erasure.
             with suppress(Moved):

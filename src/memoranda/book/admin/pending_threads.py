@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
 from memoranda.book.forming_jobs import Forming
+from memoranda.book.paging import every_page
 from memoranda.door import Door
 from memoranda.errors import NotFound
 from memoranda.model.changes import JobDraft, SetThread
@@ -38,9 +39,7 @@ async def is_formed(records: Records, thread: Thread) -> bool:
 
 async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) -> AsyncIterator[list[Thread]]:
     """Yield the owner's threads that a view sees and that have messages not formed yet, in lists."""
-    cursor: str | None = None
-    while True:
-        page = await records.scan(owner, view, _THREADS, cursor, _PAGE)
+    async for page in every_page(records, owner, view, _THREADS, _PAGE):
         found = [
             record
             for record in page.records
@@ -48,9 +47,6 @@ async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) ->
         ]
         if found:
             yield found
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 async def formed_parts(

@@ -9,11 +9,12 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memoranda.book.paging import every_record
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
-from memoranda.model.records import WITH_EXPIRED, Owner, Record, RecordType
+from memoranda.model.records import WITH_EXPIRED, Owner, RecordType
 from memoranda.model.values import Value
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
@@ -110,11 +111,13 @@ async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -
 
 async def _remove_threads(engine: Engine, clock: Clock, owner: Owner, before: datetime) -> None:
     """Remove threads without a newer message: first their messages, then themselves; what was derived stays."""
-    async for thread in _all(engine, owner, _THREADS):
+    async for thread in every_record(engine, owner, WITH_EXPIRED, _THREADS):
         if not isinstance(thread, Thread) or thread.started_at >= before:
             continue
         said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id)
-        messages = [one async for one in _all(engine, owner, said) if isinstance(one, Message)]
+        messages = [
+            one async for one in every_record(engine, owner, WITH_EXPIRED, said) if isinstance(one, Message)
+        ]
         late = messages and messages[-1].recorded_at >= before
         if late or any(one.seq > thread.formed_through for one in messages):
             continue
@@ -125,7 +128,7 @@ async def _remove_threads(engine: Engine, clock: Clock, owner: Owner, before: da
 
 async def _remove_episodes(engine: Engine, clock: Clock, owner: Owner, before: datetime) -> None:
     only = Filter(types=frozenset({RecordType.EPISODE}), until=before)
-    ids = [one.id async for one in _all(engine, owner, only)]
+    ids = [one.id async for one in every_record(engine, owner, WITH_EXPIRED, only)]
     for start in range(0, len(ids), _PAGE):
         await _remove(engine, clock, owner, ids[start : start + _PAGE])
 
@@ -148,11 +151,11 @@ def _say(what: str, receipt: ErasureReceipt) -> None:
 async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncIterator[tuple[UUID, ...]]:
     """Yield the ids of an owner's messages that may be removed, in parts."""
     waiting: list[UUID] = []
-    async for thread in _all(engine, owner, _THREADS):
+    async for thread in every_record(engine, owner, WITH_EXPIRED, _THREADS):
         if not isinstance(thread, Thread) or not thread.formed_through:
             continue
         said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id)
-        async for message in _all(engine, owner, said):
+        async for message in every_record(engine, owner, WITH_EXPIRED, said):
             # Oldest first: all messages after the first that stays are younger.
             if (
                 not isinstance(message, Message)
@@ -166,14 +169,3 @@ async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncItera
                 waiting.clear()
     if waiting:
         yield tuple(waiting)
-
-
-async def _all(engine: Engine, owner: Owner, only: Filter) -> AsyncIterator[Record]:
-    cursor: str | None = None
-    while True:
-        page = await engine.scan(owner, WITH_EXPIRED, only, cursor, _PAGE)
-        for record in page.records:
-            yield record
-        cursor = page.cursor
-        if cursor is None:
-            return

@@ -9,9 +9,8 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.planning import Planning
-from memoranda.book.input import (
-    as_actor,
-)
+from memoranda.book.input import as_actor
+from memoranda.book.paging import every_record
 from memoranda.errors import MemorandaError
 from memoranda.first_use import dataclass
 from memoranda.model.ledger import ErasureReceipt, Target
@@ -87,8 +86,6 @@ async def forget_matching(
                 "call it again to erase the rest"
             )
             return replace(receipt, left_to_do="; ".join(filter(None, (receipt.left_to_do, left))))
-        finally:
-            planning.on_erased()
     return receipt
 
 
@@ -98,12 +95,8 @@ async def _matching(
     """Return how many records of each type meet the conditions, and their ids, also of those that have expired."""
     found: Counter[str] = Counter()
     ids: list[UUID] = []
-    cursor: str | None = None
     seeing = view.model_copy(update={"at": EARLIEST})
-    while True:
-        page = await engine.scan(owner, seeing, only, cursor, PORTION)
-        found.update(record.type.value for record in page.records)
-        ids += (record.id for record in page.records)
-        cursor = page.cursor
-        if cursor is None:
-            return dict(found), ids
+    async for record in every_record(engine, owner, seeing, only):
+        found[record.type.value] += 1
+        ids.append(record.id)
+    return dict(found), ids

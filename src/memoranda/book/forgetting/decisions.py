@@ -39,7 +39,7 @@ class PendingForgetting:
     #: How many records are hidden whole, and how many parts of others.
     records: int
     parts: int
-    #: When it will be erased; None: it stays hidden until somebody calls ``finish_forgetting`` or ``undo``.
+    #: When it will be erased; None: it stays hidden until somebody calls ``forgetting.finish`` or ``undo``.
     due: datetime | None
 
 

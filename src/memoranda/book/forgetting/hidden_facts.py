@@ -27,7 +27,7 @@ _HOUR: Final = 3600.0
 class Hidden:
     """A fact that is out of every read, and not erased yet."""
 
-    #: Pass it, or its position, to ``finish_forgetting`` or ``undo``.
+    #: Pass it, or its position, to ``forgetting.finish`` or ``undo``.
     receipt: Receipt
     #: What was taken out, and what stays and has to do with it; None if this operation had been done before.
     traces: Traces | None

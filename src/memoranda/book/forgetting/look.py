@@ -20,6 +20,7 @@ from memoranda.book.forgetting.tellings import (
     profile_values,
     tellings_of,
 )
+from memoranda.book.paging import every_record
 from memoranda.book.services import AskModel
 from memoranda.errors import Stale
 from memoranda.formation.owner_names import profile_names
@@ -54,19 +55,12 @@ def may_forget(view: View, record: Record) -> bool:
     return view.whole or (view.agent is not None and getattr(record, "agent", None) == view.agent)
 
 
-async def every(
+def every(
     records: Records, owner: Owner, view: View, *types: RecordType, withdrawn: bool = False, **only: Any
 ) -> AsyncIterator[Record]:
-    """Yield the records of these types that a view sees, page by page; or those that were withdrawn."""
-    cursor: str | None = None
-    while True:
-        wanted = Filter(types=frozenset(types), withdrawn=withdrawn, **only)
-        page = await records.scan(owner, view, wanted, cursor, _PAGE)
-        for record in page.records:
-            yield record
-        cursor = page.cursor
-        if cursor is None:
-            return
+    """Return the records of these types that a view sees, page by page; or those that were withdrawn."""
+    wanted = Filter(types=frozenset(types), withdrawn=withdrawn, **only)
+    return every_record(records, owner, view, wanted, _PAGE)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
@@ -11,9 +11,7 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups
 from memoranda.book.forgetting.look import Look, may_forget
-from memoranda.book.input import (
-    as_actor,
-)
+from memoranda.book.input import as_actor
 from memoranda.book.services import Services
 from memoranda.errors import Conflict, Corrupt, InvalidInput, Stale
 from memoranda.model.ledger import ErasureReceipt, Target
@@ -51,17 +49,16 @@ class Extent(NamedTuple):
 class Planning:
     """Plans forgettings, and carries them out in the book and its backups."""
 
-    def __init__(self, services: Services, backups: Backups, on_erased: Callable[[], None]) -> None:
+    def __init__(self, services: Services, backups: Backups) -> None:
         self._services = services
         self._backups = backups
-        self.on_erased = on_erased
 
     async def erase(self, target: Target, *, dry: bool, backups: bool) -> ErasureReceipt:
+        """Erase what a target names, or with ``dry`` say what that would take."""
         if dry:
             planned = replace(target, dry_run=True)
             return (await self._services.engine.erase(planned, self._services.door.clock())).as_seen()
         receipt = await self._backups.forget(target, backups=backups)
-        self.on_erased()
         telemetry.count("erasures")
         return receipt
 
@@ -195,6 +192,7 @@ def differences_of(shown: Traces, found: Traces) -> list[str]:
 
 
 def changed_since(differences: Sequence[str]) -> str:
+    """Return the words for a plan that does not hold any more."""
     return f"plan: what was shown has changed since: {'; '.join(differences)}; nothing was forgotten; look again, then decide"
 
 
@@ -211,6 +209,7 @@ def plan_of(plan: Traces | ErasureReceipt, owner: Owner, view: View) -> Traces:
 
 
 def named_parts(plan: Traces) -> tuple[str, ...]:
+    """Return the names of the parts that somebody chose for a plan."""
     return tuple(one.name for one in plan.spans if not one.to_the_letter)
 
 
@@ -226,5 +225,5 @@ def _refuse_unnamed(take: Collection[str], names: Collection[str]) -> None:
 
 def told(receipt: ErasureReceipt, found: Traces, *, dry: bool) -> ErasureReceipt:
     """Return a receipt with what stays and has to do with the fact; that of a dry run with its plan."""
-    all_told = replace(receipt, still_tells=found.still_tells, more=found.more)
-    return replace(all_told, plan=found) if dry else all_told
+    whole = replace(receipt, still_tells=found.still_tells, more=found.more)
+    return replace(whole, plan=found) if dry else whole

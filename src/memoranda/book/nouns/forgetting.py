@@ -57,11 +57,10 @@ class Forgetting(Part[W]):
         services: Services,
         backups: Backups,
         find: Callable[..., Awaitable[Hits]],
-        on_erased: Callable[[], None],
         follow_hidden: Callable[[Owner, Receipt, str], Awaitable[Receipt]],
     ) -> None:
         self._services = services
-        self._planning = Planning(services, backups, on_erased)
+        self._planning = Planning(services, backups)
         self._find = find
         #: Tells agents' experience what was hidden; returns the receipt.
         self._follow_hidden = follow_hidden

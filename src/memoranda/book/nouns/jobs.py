@@ -9,7 +9,6 @@ from memoranda.book.input import as_id, as_limit, as_text
 from memoranda.book.own_work import OwnWork
 from memoranda.book.services import Services
 from memoranda.errors import InvalidInput, NotFound
-from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import Job, JobState
 from memoranda.model.values import utc_now
 from memoranda.operations import Part, Role, W, offer
@@ -18,12 +17,12 @@ _SETTING = "it tells a setting of the book, and holds nothing of a user"
 
 
 class Jobs(Part[W]):
-    """Background jobs, including dead ones, and the worker of this process."""
+    """Background jobs, including dead ones, and who forms threads."""
 
-    def __init__(self, services: Services, own_work: OwnWork, who_forms: WhoForms) -> None:
+    def __init__(self, services: Services, own_work: OwnWork) -> None:
         self._engine = services.engine
         self._own_work = own_work
-        self._who_forms = who_forms
+        self._who_forms = services.who_forms
 
     @offer(Role.ADMIN, "GET /v1/jobs", command="jobs list")
     async def list(self, *, state: str | None = None, limit: int = 100) -> Sequence[Job]:

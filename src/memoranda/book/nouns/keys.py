@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, names_a_record
 from memoranda.book.nouns.profiles import Named
+from memoranda.book.paging import every_record
 from memoranda.book.verb_fields import KeyFields, spelled_out
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.first_use import dataclass
@@ -31,7 +32,6 @@ MARK = "mem"
 _PREFIX_BYTES, _SECRET_BYTES = 4, 32
 #: A rotated key's former secret holds at most so long.
 _LONGEST_GRACE = 30 * 86_400.0
-_PAGE = 1000
 #: All keys of a tenant.
 KEYS = Filter(types=frozenset({RecordType.KEY}))
 
@@ -52,13 +52,7 @@ def digest_of(secret: str) -> str:
 
 async def every_key(engine: Engine, tenant: Owner) -> list[Key]:
     """Return every key of a tenant: oldest first, also those that have ended."""
-    found: list[Key] = []
-    page = await engine.scan(tenant, WHOLE, KEYS, None, _PAGE)
-    while True:
-        found += those_of(Key, page)
-        if page.cursor is None:
-            return found
-        page = await engine.scan(tenant, WHOLE, KEYS, page.cursor, _PAGE)
+    return those_of(Key, [record async for record in every_record(engine, tenant, WHOLE, KEYS)])
 
 
 @spelled_out

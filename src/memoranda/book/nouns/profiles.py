@@ -12,15 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import check_context_settings
-from memoranda.book.input import (
-    Who,
-    as_actor,
-    as_flag,
-    as_names,
-    as_text,
-    as_view,
-    owner_named,
-)
+from memoranda.book.input import Who, as_actor, as_flag, as_names, as_text, as_view, owner_named
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, spelled_out
 from memoranda.errors import Conflict, HasDependents, InvalidInput
@@ -109,11 +101,7 @@ class Profiles(RecordVerbs, Part[W]):
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
         """Return the profile documents a view reads, each with its faults against its schema; faulty ones are included."""
-        from memoranda.formation.schemas.definitions import (  # noqa: PLC0415
-            DEFAULTS,
-            DocumentReport,
-            schema_from_record,
-        )
+        from memoranda.formation.schemas.definitions import DEFAULTS, DocumentReport, schema_from_record  # noqa: PLC0415
 
         known = await Named(self._services, Schema)._get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)

@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from memoranda.first_use import dataclass
 from memoranda.recall.arrays.columns import Numbers
 from memoranda.recall.arrays.cosines import QuestionVector, Vectors
-from memoranda.recall.scoring.fields import (
-    K1,
-    Field,
-    Neighbourhood,
-    counts_with_near,
-    one_of,
-)
+from memoranda.recall.scoring.fields import K1, Field, Neighbourhood, counts_with_near, one_of
 from memoranda.recall.scoring.speakers import Line
 from memoranda.text.near_words import near_words
 from memoranda.text.terms import TermGroup

@@ -34,12 +34,7 @@ from memoranda.storage.decide.redaction import (
 )
 from memoranda.storage.decide.source_lists import Lost, with_groups
 from memoranda.storage.decide.state import load_all, load_erasable
-from memoranda.storage.questions import (
-    Aged,
-    InThread,
-    Members,
-    RestingOn,
-)
+from memoranda.storage.questions import Aged, InThread, Members, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 
 

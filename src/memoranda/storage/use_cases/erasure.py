@@ -28,11 +28,7 @@ from memoranda.model.messages import Message
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.redactions import Redaction, joined, load_redactions
 from memoranda.model.values import keyed
-from memoranda.storage.decide.erasure_plan import (
-    ErasurePlan,
-    departure,
-    plan_erasure,
-)
+from memoranda.storage.decide.erasure_plan import ErasurePlan, departure, plan_erasure
 from memoranda.storage.decide.hide import plan_hidden
 from memoranda.storage.decide.redaction import parts_of
 from memoranda.storage.decide.state import Put, held_gain, item_gain, load_erasable
