@@ -64,6 +64,7 @@ COMMANDS = {
     "call": Entry("call", "Call any operation of the book; those without a command, too."),
     "usage": Entry("usage", "Show what language models used and cost."),
     "jobs": Entry("work", "List, run, retry or drop background jobs."),
+    "views": Entry("views", "Make views of a book on MongoDB for people at a shell."),
     "weights": Entry("setup", "Show or install the local embedding model."),
     "completion": Entry("setup", "Print the completion script of a shell."),
 }

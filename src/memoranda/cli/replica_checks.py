@@ -24,6 +24,7 @@ def replica_checks(facts: ReplicaFacts) -> list[Check]:
             "row security", "note", "MongoDB has none: whoever may read this database reads every owner",
             "to keep tenants apart give each a database and a user of its own",
         ),
+        _views(facts),
         latency(facts.answer_seconds),
         Check(
             "backups", "note", "the book knows of none: it does not note them",
@@ -63,3 +64,12 @@ def _oplog(facts: ReplicaFacts) -> Check:
             "a member that is away for longer copies everything anew: make the oplog larger",
         )
     return Check("oplog", "ok", found)
+
+
+def _views(facts: ReplicaFacts) -> Check:
+    if not facts.taken:
+        return Check("views", "ok", "no other program has a name of theirs")
+    how = "make them under other names: memoranda views create --prefix P"
+    return Check(
+        "views", "note", f"another program has {', '.join(facts.taken)}, or an earlier version made it", how
+    )

@@ -40,3 +40,14 @@ class ReplicaFacts:
     #: How many hours of changes the primary keeps for members that come back; None if this user may not see it.
     oplog_hours: float | None
     answer_seconds: float
+    #: Names of the book's own views that something else has.
+    taken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewsMade:
+    """The views that were made, those that were there, and names that something else has."""
+
+    made: tuple[str, ...]
+    there: tuple[str, ...]
+    taken: tuple[str, ...]

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from memoranda.cli import exits
+from memoranda.cli.commands.views_commands import WithViews
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session, path_of
@@ -33,7 +34,10 @@ def init_command(session: Session) -> None:
 
 async def _init(session: Session) -> BookFacts:
     async with session.making() as book:
-        return await book.admin.facts()
+        facts = await book.admin.facts()
+        if isinstance(book.engine, WithViews) and not facts.owners:
+            await book.engine.make_views()
+        return facts
 
 
 @click.command("verify")

@@ -64,6 +64,9 @@ COLLECTIONS: dict[str, tuple[list[IndexModel], dict[str, Any]]] = {
             _index(*NAMES, "run", only=_has("run")),
             _index(*NAMES, "type", "at", "_id"),
             _index(*NAMES, "tags", "at", only=_has("tags")),
+            # For people at a shell.
+            _index("owner_id", "kind", only={"type": "memory"}),
+            _index("name", only={"type": "agent"}),
             _index("sources"),
             _index("unlisted.source", only=_has("unlisted")),
             _index("rule", only=_has("rule")),

@@ -118,7 +118,7 @@ def date_of(at: int | None) -> datetime | None:
 _ALWAYS = ("type", "version", "recorded_at", "seq", "at", "facets", "hash")
 _OPTIONAL = ("slot", "thread", "valid_from", "valid_to", "kind", "status")
 #: The fields that ``row_in`` may leave out: an update removes them.
-MAY_LACK = frozenset({*_OPTIONAL, *FACETS, "until"})
+MAY_LACK = frozenset({*_OPTIONAL, *FACETS, "until", "name"})
 
 
 def row_in(row: StoredRow) -> Document:
@@ -132,6 +132,8 @@ def row_in(row: StoredRow) -> Document:
     for name, value in zip(FACETS, json.loads(row.facets) if row.facets else (), strict=False):
         if value is not None and value != []:
             found[name] = value
+    if isinstance(found["body"], dict) and "name" in found["body"]:
+        found["name"] = found["body"]["name"]
     found["date"] = date_of(row.at)
     ends = found.get("expires") if row.type == "memory" else row.valid_to
     if ends is not None:

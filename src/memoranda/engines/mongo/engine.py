@@ -19,6 +19,7 @@ from memoranda.engines.mongo import (
     rows,
     scrub,
     vector_sets,
+    views,
 )
 from memoranda.engines.mongo.collections import COLLECTIONS
 from memoranda.engines.mongo.examining import examine
@@ -31,7 +32,7 @@ from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner
-from memoranda.model.server_facts import ReplicaFacts
+from memoranda.model.server_facts import ReplicaFacts, ViewsMade
 from memoranda.model.vectors import EMBED
 from memoranda.ports import Engine
 from memoranda.storage.asked import ASKED, CHANGED
@@ -187,6 +188,10 @@ class MongoEngine(Store):
     async def examine(self) -> ReplicaFacts:
         """Return facts about the replica set."""
         return await examine(self._book)
+
+    async def make_views(self, set: str = "", prefix: str = "") -> ViewsMade:
+        """Make views of the records for people at a shell."""
+        return await views.create(self._book, set, prefix)
 
     async def facts(self, tenant: str | None = None) -> BookFacts:
         counts = asdict(await self.counts(tenant))

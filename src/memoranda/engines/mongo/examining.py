@@ -10,6 +10,7 @@ from pymongo.errors import PyMongoError
 
 from memoranda.engines.mongo.server.faults import from_server
 from memoranda.engines.mongo.server.transactions import Transactions
+from memoranda.engines.mongo.views import SETS, is_ours
 from memoranda.model.server_facts import ReplicaFacts
 
 
@@ -30,7 +31,15 @@ async def examine(book: Transactions) -> ReplicaFacts:
         len(hello.get("arbiters", ())),
         await _oplog_hours(book),
         seconds,
+        await _taken(book),
     )
+
+
+async def _taken(book: Transactions) -> tuple[str, ...]:
+    with suppress(PyMongoError):
+        found = {one["name"]: one async for one in await book.db.list_collections()}
+        return tuple(name for name in SETS[""] if name in found and not is_ours(found[name], name))
+    return ()
 
 
 async def _oplog_hours(book: Transactions) -> float | None:
