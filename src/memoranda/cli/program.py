@@ -48,6 +48,7 @@ COMMANDS = {
     "forget-all": Entry("bulk", "Erase all records of an owner that meet conditions."),
     "export": Entry("export", "Write a book, or one owner's part, as JSON Lines."),
     "import": Entry("export", "Read an export into the book."),
+    "migrate": Entry("migrate", "Take over what another program stored in MongoDB."),
     "backup": Entry("backup", "Copy the book while it is in use, and verify the copy."),
     "restore": Entry("backup", "Restore a backup to a new file, without what was erased since."),
     "copy": Entry("copy", "Copy the book to another engine, and let it move there."),
