@@ -23,8 +23,8 @@ ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 LOCK = (DEPLOY / "requirements.lock").read_text("utf-8")
 #: The extras that the image has.
-EXTRAS = ("", "embed", "models", "postgres", "server", "client", "telemetry")
-COMPOSE = ("compose.sqlite.yaml", "compose.postgres.yaml")
+EXTRAS = ("", "embed", "models", "postgres", "mongodb", "server", "client", "telemetry")
+COMPOSE = ("compose.sqlite.yaml", "compose.postgres.yaml", "compose.mongodb.yaml")
 
 
 def stages() -> list[list[tuple[str, str]]]:
@@ -111,16 +111,19 @@ def test_a_compose_file_runs_the_image_without_rights(name: str) -> None:
         assert set(other.get("depends_on", ())) <= whole["services"].keys()
 
 
-def test_no_password_stands_in_a_compose_file() -> None:
-    text = (DEPLOY / "compose.postgres.yaml").read_text("utf-8")
-    assert re.findall(r"(?:PASSWORD: |memoranda:)(?=\S)(?!\$\{(?:POSTGRES|BOOK)_PASSWORD:\?)\S+", text) == []
+@pytest.mark.parametrize("name", COMPOSE[1:])
+def test_no_password_stands_in_a_compose_file(name: str) -> None:
+    text = (DEPLOY / name).read_text("utf-8")
+    given = r"(?:PASSWORD: |memoranda:)(?=\S)(?!\$\{(?:POSTGRES|MONGODB|BOOK)_PASSWORD:\?)\S+"
+    assert re.findall(given, text) == []
 
 
-def test_the_service_has_the_password_of_an_ordinary_role_and_not_the_administrators() -> None:
-    whole: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.postgres.yaml").read_text("utf-8"))
-    server = whole["services"]["postgres"]["environment"]
-    assert "POSTGRES_USER" not in server and "BOOK_PASSWORD" in server["BOOK_PASSWORD"]
-    assert "POSTGRES_PASSWORD" not in str(whole["services"]["memoranda"])
+@pytest.mark.parametrize("server", ["postgres", "mongodb"])
+def test_the_service_has_the_password_of_an_ordinary_role_and_not_the_administrators(server: str) -> None:
+    whole: dict[str, Any] = yaml.safe_load((DEPLOY / f"compose.{server}.yaml").read_text("utf-8"))
+    given = whole["services"][server]["environment"]
+    assert "POSTGRES_USER" not in given and "BOOK_PASSWORD" in given["BOOK_PASSWORD"]
+    assert f"{server.upper()}_PASSWORD" not in str(whole["services"]["memoranda"])
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")

@@ -15,7 +15,10 @@ pytest.importorskip("pymongo", reason="the driver is not installed: pymongo")
 from click.testing import CliRunner
 from pymongo import MongoClient
 
+pytest.importorskip("pydantic_ai", reason="the framework is not installed: pydantic-ai")
+
 import memoranda
+from examples import learning_agent
 from memoranda.cli.program import program
 from memoranda.engines.mongo.views import SETS, VIEWS
 from tests.engines.mongo_server import MongoPlace
@@ -120,6 +123,32 @@ async def test_a_view_shows_what_the_book_tells_the_owner_and_nothing_that_was_w
             assert "canary" not in repr([list(db[name].find()) for name in VIEWS])
             await book.forget("ann", everything=True, as_owner=True)
             assert not [name for name in VIEWS if "ann" in repr(list(db[name].find()))]
+
+
+async def test_an_application_finds_its_users_agents_and_tasks_in_the_shape_of_its_documents(
+    mongo: MongoPlace,
+):
+    at = mongo.new_book()
+    for prompts in (["Recommend me a movie", "I prefer romance movies"], ["I prefer action movies"]):
+        await learning_agent.main(at, "ann", prompts)
+    with MongoClient[Any](at, uuidRepresentation="standard") as client:
+        db: Any = client.get_default_database()
+        async with memoranda.open(at, worker=False, embed=None) as book:
+            await book.engine.make_views("000")  # type: ignore[attr-defined]
+            loaded = await learning_agent.User.load(book, "ann", "movies")
+        user = db.users.find_one({"_id": "ann"})
+        told = [{name: one[name] for name in ("context", "category", "content")} for one in user["memories"]]
+        # What a profile's field rests on is a memory, too.
+        assert (
+            [one.model_dump() for one in loaded.memories if one.model_dump() in told]
+            == [one.model_dump() for one in loaded.memories]
+            != []
+        )
+        agent = db.agents.find_one({"name": "movies"})
+        assert agent["experience"]["heuristics"] == ["Ask for the kind of movie before proposing one."]
+        tasks = list(db.tasks.find({"user_id": "ann", "status": "completed"}).sort({"created_at": 1}))
+        answers = [one["message_history"][-1]["parts"][0]["content"] for one in tasks]
+        assert answers == ["How about this romance movie?", "How about this action movie?"]
 
 
 def copies(db: Any, owners: int) -> None:

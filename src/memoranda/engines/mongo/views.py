@@ -82,7 +82,8 @@ _MESSAGES = _newest(
     "messages", {"type": "message", "thread": {"$exists": True}}, "seq", _MESSAGE, thread="$_id"
 )
 _MEMORY = {
-    "_id": 0, "id": "$_id", "created_at": "$date", "context": _text("applies_when"), "category": "$kind", "content": _text("content"),
+    "_id": 0, "id": "$_id", "created_at": "$date", "category": "$kind", "content": _text("content"),
+    "context": {"$ifNull": ["$body.data.document.context", _text("applies_when")]},
 }  # fmt: skip
 #: The content leaves out the name of the schema of this name.
 _OF_PROFILE: Document = {"body.schema_name": {"$exists": False}}
@@ -166,7 +167,7 @@ VIEWS: dict[str, tuple[str, list[Document]]] = {
     "tasks": ("records", [
         *_of("thread", **_USERS), *_MESSAGES,
         {"$project": {**_USER, "user": {"_id": "$owner_id"}, "agent": {"name": "$agent"}, "agent_name": "$agent",
-                      "message_history": {"$map": {"input": "$messages", "in": {"$ifNull": ["$$this.native", "$$this"]}}},
+                      "message_history": {"$map": {"input": "$messages", "in": {"$ifNull": ["$$this.native.pydantic_ai", "$$this.native", "$$this"]}}},
                       "total": "$seq", "created_at": "$date", "updated_at": _moment("recorded_at")}},
     ]),
     "usermemories": ("records", [
