@@ -16,7 +16,7 @@ ABOUT = (
     "on a MongoDB server, killed writers and killed servers lose no acknowledged write and leave none in part"
 )
 #: Writers killed; the server is killed a third as often.
-CI_COUNT = 15
+CI_COUNT = 6
 FULL_COUNT = 300
 COVERS = "model storage door.py engines/mongo"
 

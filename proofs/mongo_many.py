@@ -7,7 +7,7 @@ from proofs.server_many import many
 
 ABOUT = "on a MongoDB server, the same operation from many processes leaves one record; workers with wrong clocks do each job once; no agent exceeds its limit"
 #: Jobs; a quarter as many operations are sent by every process.
-CI_COUNT = 200
+CI_COUNT = 60
 FULL_COUNT = 2_000
 COVERS = "model storage door.py engines/mongo worker.py"
 

@@ -581,6 +581,9 @@ class SearchesLargeShelves(Protocol):
 class ReadsOneMoment(Protocol):
     """An engine that can read the whole book as it was at one moment, while others write."""
 
+    #: True if it reads each owner as of a moment of their own: no server of its kind keeps one for as long as a book may take.
+    takes_moments: bool
+
     async def at_one_moment(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """Call ``work`` with an engine that reads one snapshot and writes nothing; again from its beginning if the server was lost."""
 

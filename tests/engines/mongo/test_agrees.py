@@ -15,6 +15,9 @@ from memoranda.engines.mongo.engine import MongoEngine
 from tests.engines.mongo_server import MongoPlace
 from tests.engines.test_engines_agree import STEPS, beside_the_reference
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "5"))
 
 

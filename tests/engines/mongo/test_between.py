@@ -20,6 +20,9 @@ from memoranda.model.records import WHOLE, Owner
 from memoranda_conformance.builders import Pen
 from tests.engines.mongo_server import MongoPlace
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 #: Seconds that whoever comes between gets before the write goes on; most wait for it.
 _BRIEFLY = 0.15
 

@@ -25,6 +25,9 @@ from memoranda_conformance.builders import BEN, SMALL, Pen, vectors_of
 from tests.engines.mongo_server import MongoPlace
 from tools.mongod import Mongod
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 CANARY = "quetzalcoatlus"
 _OPTIONS: CodecOptions[Any] = CodecOptions(uuid_representation=UuidRepresentation.STANDARD)
 

@@ -24,6 +24,9 @@ from tests.engines.mongo.listening import listening
 from tests.engines.mongo_server import MongoPlace
 from tools.mongod import Mongod
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 TRANSIENT, UNKNOWN, AGAIN = (
     "TransientTransactionError",
     "UnknownTransactionCommitResult",
@@ -165,7 +168,13 @@ async def test_a_fault_at_any_command_changes_nothing_of_the_result(
     commands, tried = list(point.heard), 0
     for number, command in enumerate(commands, 1):
         faults = AT_COMMIT if command == "commitTransaction" else FAULTS
-        for fault, data in faults.items():
+        # An erasure and a lease have many commands: each gets one fault, in turn.
+        each = (
+            [*faults.items()]
+            if called not in ("erase", "lease")
+            else [[*faults.items()][number % len(faults)]]
+        )
+        for fault, data in each:
             # After a step-down the driver looks for a primary for half a second: one call is enough.
             if command == "abortTransaction" or (fault == "a step-down" and called != "append"):
                 continue
@@ -178,7 +187,7 @@ async def test_a_fault_at_any_command_changes_nothing_of_the_result(
                 continue
             assert found == expected, (number, command, fault, commands)
             tried += 1
-    assert tried >= len(commands)
+    assert tried >= len(commands) // 2
 
 
 async def test_a_write_whose_server_dies_in_its_commit_is_told_and_found_by_its_operation():

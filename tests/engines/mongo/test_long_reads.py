@@ -19,6 +19,9 @@ from memoranda.storage.upkeep_questions import PiecesAfter
 from memoranda_conformance.builders import ANN, BEN, Pen
 from tools.mongod import Mongod
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 #: Longer than the server keeps a moment here.
 _LATE_SECONDS = 6.0
 
@@ -60,11 +63,21 @@ async def test_verify_takes_a_new_moment_for_each_owner(engine: MongoEngine, mon
     assert (await engine.verify()).faults == ()
 
 
-async def test_a_whole_book_that_takes_longer_to_read_says_what_to_raise(engine: MongoEngine):
+async def test_a_backup_takes_a_new_moment_for_each_owner_and_an_owner_who_takes_longer_is_told(
+    engine: MongoEngine,
+):
     async def slowly(moment: Engine) -> None:
-        await moment.eras(b"", 10)
+        for era in await moment.eras(b"", 10):
+            await asyncio.sleep(_LATE_SECONDS)
+            assert await moment.frame(era)
+
+    await engine.at_one_moment(slowly)
+
+    async def slower(moment: Engine) -> None:
+        (era, *_) = await moment.eras(b"", 10)
+        await moment.frame(era)
         await asyncio.sleep(_LATE_SECONDS)
-        await moment.eras(b"", 10)
+        await moment.pieces(PieceKind.RECORD, era, b"", 10)
 
     with pytest.raises(StorageError, match="minSnapshotHistoryWindowInSeconds"):
-        await engine.at_one_moment(slowly)
+        await engine.at_one_moment(slower)

@@ -16,6 +16,9 @@ from memoranda import Book
 from memoranda.testing.embedder import StubEmbedder
 from tests.engines.mongo_server import MongoPlace
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 WORDS = "canary garden kettle Oslo spring blue violin train bread winter lamp river market letter cousin harbour".split()
 

@@ -27,6 +27,9 @@ from memoranda.model.changes import JobDraft
 from memoranda_conformance.builders import BEN, SMALL, Pen, vectors_of
 from tools.mongod import Mongod
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 USER = "memoranda:hush%2F1@"
 
 

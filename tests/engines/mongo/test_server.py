@@ -35,6 +35,9 @@ from tests.engines.mongo.listening import counted, listening
 from tests.engines.mongo_server import MongoPlace
 from tools.mongod import Mongod
 
+#: With every change of storage or engines.
+pytestmark = pytest.mark.again
+
 
 @pytest.fixture(autouse=True)
 async def _nothing_hangs() -> AsyncIterator[None]:

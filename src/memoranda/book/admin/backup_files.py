@@ -101,7 +101,7 @@ class Backups:
     async def _backup_server(
         self, engine: ReadsOneMoment, target: Path, progress: Progress | None, proven: list[os.stat_result]
     ) -> Findings:
-        """Write a book in a file, as the book on the server is at one moment."""
+        """Write a book in a file, as the book on the server is at one moment, or each owner at one."""
         if not target.parent.is_dir():
             raise InvalidInput(f"target: there is no folder {target.parent}; make it first", field="target")
         id, place = new_id().hex, (await self._engine.whereabouts()).address
@@ -112,7 +112,10 @@ class Backups:
             _clear(partial)
             file = await self._open_copy(partial, create=True)
             try:
-                await copy_unchanging(moment, file, progress)
+                await copy_unchanging(moment, file, progress, compares=not engine.takes_moments)
+                if engine.takes_moments and isinstance(file, CopiesItself):
+                    # Who was copied first may have been erased, or a part of theirs, while others were.
+                    await file.reapply(await self._engine.erasures(), self._clock())
             finally:
                 await file.close()
 

@@ -196,10 +196,10 @@ class CopyRun:
 
     # ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def copy_pieces(self, copy: str) -> _Counts:
+    async def copy_pieces(self, copy: str, *, compares: bool = True) -> _Counts:
         """Copy all pieces that the target does not have yet, then compare both books."""
         records = sum((await self._source.facts()).records.values())
-        self._total = 2 * records
+        self._total = records + records * compares
         book = await self._source.book_frame()
         await self._target.lay_book(copy, book)
         await self._bring(copy, PieceKind.STONE, b"")
@@ -210,7 +210,7 @@ class CopyRun:
                 for kind in (PieceKind.RECORD, PieceKind.ENTRY):
                     await self._bring(copy, kind, era)
         self._done = records
-        counts = await self._compare()
+        counts = await self._compare() if compares else _Counts()
         # The last write before the end: the target is still in its place, and can be written.
         await self._target.lay_book(copy, book)
         return counts
@@ -264,15 +264,17 @@ class CopyRun:
             self._progress(self._done, self._total)
 
 
-async def copy_unchanging(source: Engine, target: Engine, progress: Progress | None) -> None:
-    """Copy a snapshot of a book to a new place, and compare both."""
+async def copy_unchanging(
+    source: Engine, target: Engine, progress: Progress | None, *, compares: bool = True
+) -> None:
+    """Copy a snapshot of a book to a new place, and compare both if the source reads as one moment."""
     here, copy = await source.whereabouts(), uuid4().hex
     if here.departure is not None:
         raise moved(here.departure)
     if not await target.arrive(Arrival(here.address, copy), here.secret):
         raise _refused_target(await target.whereabouts())
     run = CopyRun(source, target, progress=progress)
-    await run.copy_pieces(copy)
+    await run.copy_pieces(copy, compares=compares)
     await target.end_arrival(copy)
 
 

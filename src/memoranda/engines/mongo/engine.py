@@ -28,6 +28,7 @@ from memoranda.engines.mongo.server.session import Answers, Session, Writes
 from memoranda.engines.mongo.server.transactions import Transactions
 from memoranda.engines.mongo.server.waking import JobWatcher
 from memoranda.errors import Busy, ReadOnly
+from memoranda.model.book_rows import Frame
 from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.query import BookFacts
@@ -105,6 +106,7 @@ class MongoEngine(Store):
     """A book in a database of a replica set."""
 
     name = "mongodb"
+    takes_moments = True
 
     def __init__(self, book: Transactions) -> None:
         self._book = book
@@ -207,7 +209,7 @@ class MongoEngine(Store):
 
 
 class _Moment(Store):
-    """The book as one snapshot sees it: it is read, and never written."""
+    """The book as snapshots see it, one for each owner: it is read, and never written."""
 
     name = MongoEngine.name
 
@@ -223,6 +225,11 @@ class _Moment(Store):
 
     async def read(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
         return await _run(self._on, make())
+
+    async def frame(self, era: bytes) -> Frame | None:
+        # A copy asks for it first of all that it reads of an owner.
+        await self._on.begin_anew(self._engine.server.snapshot())
+        return await super().frame(era)
 
     async def write(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
         raise ReadOnly(f"{self.address} is read as it was at one moment: write to the book itself")

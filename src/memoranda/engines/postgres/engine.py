@@ -71,6 +71,7 @@ class PostgresEngine(Store):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
+    takes_moments = False
 
     def __init__(self, server: Server) -> None:
         self._server = server

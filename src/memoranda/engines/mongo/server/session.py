@@ -84,8 +84,12 @@ class Session:
     async def renew(self) -> None:
         """Take a new moment, if this snapshot may."""
         if self._renewed is not None:
-            await self._session.end_session()
-            self._session = self._renewed()
+            await self.begin_anew(self._renewed())
+
+    async def begin_anew(self, session: Any) -> None:
+        """Go on in another snapshot."""
+        await self._session.end_session()
+        self._session = session
 
     async def standing(self) -> Standing:
         """Return what belongs to the whole book."""

@@ -103,7 +103,7 @@ class Transactions:
         until, tries = time.monotonic() + PATIENCE, 0
         while True:
             on = Session(
-                self.db, self._snapshot(), None, writes=False, renewed=self._snapshot if renews else None
+                self.db, self.snapshot(), None, writes=False, renewed=self.snapshot if renews else None
             )
             try:
                 with nullcontext() if long else pymongo.timeout(max(until - time.monotonic(), 0.1)):
@@ -116,7 +116,8 @@ class Transactions:
             tries += 1
             await _pause(tries)
 
-    def _snapshot(self) -> Any:
+    def snapshot(self) -> Any:
+        """Begin a snapshot."""
         return self.client.start_session(snapshot=True)
 
     # ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────
