@@ -7,7 +7,9 @@ from memoranda.book.admin.erasure_notes import NOTE, note_erasure
 from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker
 from memoranda.errors import Busy, EmbedderDown
-from memoranda.model.changes import FOLLOW, Job, JobDraft, Postponed
+from memoranda.model.changes import ERASE_REST, FOLLOW, Job, JobDraft, Postponed
+from memoranda.model.ledger import Actor, Target
+from memoranda.model.records import WHOLE
 from memoranda.model.vectors import EMBED
 from memoranda.ports import Clock, Engine, LargeShelfIndex, SearchesLargeShelves
 from memoranda.text.terms import RULE
@@ -80,7 +82,17 @@ def upkeep(engine: Engine, clock: Clock, maker: VectorMaker | None = None) -> di
         if not await clear_leftovers(engine):
             await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_OTHERS_SECONDS), clock())
 
-    handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note, REWRITE: rewrite}
+    async def erase_rest(job: Job) -> None:
+        if job.owner is not None:
+            await engine.erase(Target(job.owner, WHOLE, Actor("system"), everything=True), clock())
+
+    handlers: dict[str, Handler] = {
+        "scrub": scrub,
+        "terms": terms,
+        NOTE: note,
+        REWRITE: rewrite,
+        ERASE_REST: erase_rest,
+    }
     if isinstance(engine, SearchesLargeShelves):
         handlers[FOLLOW] = indexing(engine.large_shelves)
     return handlers if maker is None else {**handlers, EMBED: embedding(engine, clock, maker)}

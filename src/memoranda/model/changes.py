@@ -45,6 +45,8 @@ FOLLOW = "follow"
 #: Kinds of jobs: to form a thread, whose id is the key; to erase what the operation at a position has hidden.
 FORM = "form"
 FINISH_FORGETTING = "finish_forgetting"
+#: The kind, and the key, of the job that erases the rest of an owner of whom too much is there for one commit.
+ERASE_REST = "erase_rest"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"
 #: As many as are listed where one looks through all that there are, those that are due first.

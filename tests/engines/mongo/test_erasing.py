@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ pytest.importorskip("pymongo", reason="the driver is not installed: pymongo")
 from bson import CodecOptions, encode
 from bson.binary import UuidRepresentation
 
+import memoranda
+from memoranda.engines.mongo import engine as engines
 from memoranda.engines.mongo.engine import MongoEngine
 from memoranda.engines.mongo.scrub import is_needed
 from memoranda.engines.mongo.server.rewriting import begin
@@ -146,3 +149,58 @@ async def test_a_rewriting_that_was_killed_keeps_nobody_out_for_long(engine: Mon
     await engine.server.db.book.update_one({"_id": "book"}, [{"$set": {"rewriting.until": past}}])
     await pen.remember("coffee")
     assert "records_anew_killed" not in await engine.server.db.list_collection_names()
+
+
+_KILLED = """
+import asyncio, os, signal, sys
+import memoranda
+from memoranda.engines.mongo import engine as engines
+from memoranda.storage.store import Store
+
+engines.PART, engines._RESUMED_SECONDS = 20, 0.0
+erase, done = Store.erase, []
+
+async def killed_in_the_third(self, target, at):
+    done.append(target)
+    if len(done) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return await erase(self, target, at)
+
+Store.erase = killed_in_the_third
+
+async def main():
+    async with memoranda.open(sys.argv[1], embed=None, worker=False) as book:
+        await book.forget("ann", everything=True, as_owner=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_large_owner_goes_in_parts_and_another_program_goes_on_after_a_kill(
+    mongo: MongoPlace, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(engines, "PART", 20)
+    at = mongo.new_book()
+    async with memoranda.open(at, embed=None, worker=False) as book:
+        for owner in ("ann", "ben"):
+            thread = await book.thread(owner)
+            said = await thread.append(
+                [{"role": "user", "content": f"{owner} {CANARY} {place}"} for place in range(90)]
+            )
+            await book.remember(
+                owner, f"{owner} saw a {CANARY}", sources=[item.id for item in said.items[:50]]
+            )
+        killed = await asyncio.create_subprocess_exec(sys.executable, "-c", _KILLED, at)
+        assert await killed.wait() == -9
+        left = await book.records.count("ann", as_owner=True)
+        assert 40 < left < 90
+        await book.jobs.run()
+        assert await book.records.count("ann", as_owner=True) == 0
+        engine: Any = book.engine
+        assert f"ann {CANARY}".encode() not in await everything(engine)
+        # Who is not killed is told of all parts.
+        receipt = await book.forget("ben", everything=True, as_owner=True)
+        assert (receipt.removed["message"], len(receipt.ids)) == (90, 92)
+        assert CANARY.encode() not in await everything(engine)
+        assert await engine.jobs(None, 10) == []
+        assert (await book.admin.verify(whole=True)).faults == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -29,10 +30,10 @@ from memoranda.engines.mongo.server.transactions import Transactions
 from memoranda.engines.mongo.server.waking import JobWatcher
 from memoranda.errors import Busy, ReadOnly
 from memoranda.model.book_rows import Frame
-from memoranda.model.changes import Job
-from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
-from memoranda.model.query import BookFacts
-from memoranda.model.records import Owner
+from memoranda.model.changes import ERASE_REST, Batch, Job, JobDraft
+from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed, Target
+from memoranda.model.query import BookFacts, Filter
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Limits, Owner, RecordType
 from memoranda.model.server_facts import ReplicaFacts, ViewsMade
 from memoranda.model.vectors import EMBED
 from memoranda.ports import Engine
@@ -53,6 +54,12 @@ _WRITES: Writes = {
 }
 #: Questions before which a long read takes a new moment: what follows is about some owners, one of them, or whole tables.
 _OF_ANOTHER_MOMENT = (ErasAfter, FindEra, TableFaults)
+#: So many records are erased in one commit of an owner of whom more than twice as many are erased.
+PART = 5_000
+#: What rests on others first, so that nothing is rewritten for each part of its sources.
+_IN_TURN = (RecordType.MEMORY, RecordType.EPISODE, RecordType.ITEM, RecordType.MESSAGE)
+#: Seconds after which another program may go on with what was begun.
+_RESUMED_SECONDS = 60.0
 #: Seconds to wait for the book alone, to lease the job that makes vectors; other jobs go on meanwhile.
 _LEASING_PATIENCE = 1.0
 
@@ -173,6 +180,37 @@ class MongoEngine(Store):
         return self._watcher.when_due(wake)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        parts = await self._erase_parts(target, at) if target.everything and not target.dry_run else []
+        receipt = await super().erase(target, at)
+        removed = sum((Counter(one.removed) for one in parts), Counter(receipt.removed))
+        ids = (*(id for one in parts for id in one.ids), *receipt.ids)
+        return replace(receipt, removed=removed, ids=ids) if parts else receipt
+
+    async def _erase_parts(self, target: Target, at: datetime) -> list[ErasureReceipt]:
+        """Erase most of a large owner, each part in a commit of its own: all of it is more than a transaction holds.
+
+        A job says that the rest must go, too, should this program be killed; it goes with the owner.
+        """
+        parts: list[ErasureReceipt] = []
+        passages = Filter(types=PASSAGE_TYPES)
+        if await self.count(target.owner, WHOLE, passages) <= 2 * PART:
+            return parts
+        draft = JobDraft(ERASE_REST, ERASE_REST, delay=_RESUMED_SECONDS)
+        await self.apply(Batch(target.owner, WHOLE, target.actor, at, (), Limits(), (draft,)))
+        for type in _IN_TURN:
+            while (
+                len(
+                    found := (
+                        await self.scan(target.owner, WHOLE, Filter(types=frozenset({type})), None, PART)
+                    ).records
+                )
+                == PART
+            ):
+                ids = tuple(record.id for record in found)
+                parts.append(await super().erase(replace(target, everything=False, ids=ids), at))
+        return parts
 
     def upkeep_of(self, erasures: Erasures, at: datetime) -> Sequence[Write]:
         return [scrub.mark_erasure()]
