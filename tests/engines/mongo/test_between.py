@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 pytest.importorskip("pymongo", reason="the driver is not installed: pymongo")
 
+from pymongo import UpdateOne
+
+import memoranda
+from memoranda.engines.mongo import engine as engines
 from memoranda.engines.mongo.engine import MongoEngine
+from memoranda.engines.mongo.server import transactions
 from memoranda.engines.mongo.server.session import Session
+from memoranda.engines.mongo.server.transactions import _Attempt
 from memoranda.errors import MemorandaError
 from memoranda.model.changes import JobDraft
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner
+from memoranda.storage.writes import Reserve
 from memoranda_conformance.builders import Pen
 from tests.engines.mongo_server import MongoPlace
 
@@ -115,4 +124,95 @@ async def test_a_write_is_whole_whatever_comes_between_its_commands(
     assert at > 8
     assert (await engine.verify()).faults == ()
     for one in (engine, other):
+        await one.close()
+
+
+async def nothing(*_: Any, **__: Any) -> None:
+    """Stand in for a command that a wrong build leaves out."""
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [(), ("the other owner's document",), ("the gate",), ("the other owner's document", "the gate")],
+)
+async def test_who_cites_an_owner_who_is_erased_between_its_commands_is_refused_or_goes_too(
+    mongo: MongoPlace, monkeypatch: pytest.MonkeyPatch, left_out: tuple[str, ...]
+):
+    """Either the cited owner's document or the gate is enough; a build with neither is noticed."""
+    address = mongo.new_book()
+    place, number, missed = 0, 0, 0
+    begun: list[asyncio.Task[Any]] = []
+    async with (
+        memoranda.open(address, embed=None, worker=False) as book,
+        memoranda.open(address, embed=None, worker=False) as other,
+    ):
+        mine: Any = book.engine
+
+        def interrupted(call: Any) -> Any:
+            async def wait(self: Session, *values: Any, **named: Any) -> Any:
+                nonlocal number
+                if self.writes and self.db is mine.server.db:
+                    number += 1
+                    if number == place:
+                        begun.append(asyncio.create_task(other.forget(owner, everything=True, as_owner=True)))
+                        await asyncio.wait(begun, timeout=_BRIEFLY)
+                return await call(self, *values, **named)
+
+            return wait
+
+        if "the gate" in left_out:
+            monkeypatch.setattr(_Attempt, "_pass_gate", nothing)
+        if "the other owner's document" in left_out:
+            monkeypatch.setitem(engines._WRITES, Reserve, nothing)
+        for name in ("find", "bulk", "lock"):
+            monkeypatch.setattr(Session, name, interrupted(getattr(Session, name)))
+        for at in itertools.count(1):
+            owner = f"taught at {at}"
+            taught = await book.remember(owner, "likes tea")
+            place, number = at, 0
+            with suppress(MemorandaError):
+                await book.experience.add("chef", "heuristics", f"line {at}", evidence={owner: [taught.id]})
+            place = 0
+            if not begun:
+                break
+            await begun.pop()
+            missed += any(
+                part.owner.id == owner
+                for line in await book.experience.list("chef")
+                for part in line.evidence
+            )
+    assert at > 8
+    assert bool(missed) == (len(left_out) == 2)
+
+
+@pytest.mark.parametrize("last", ["read first, and written last", "never written"])
+async def test_two_writers_of_an_owner_meet_at_its_document_and_a_build_that_does_not_write_it_is_noticed(
+    mongo: MongoPlace, monkeypatch: pytest.MonkeyPatch, last: str
+):
+    address = mongo.new_book()
+    writers = [await MongoEngine.open(address) for _ in range(4)]
+    owner = Owner(id="ann")
+    await Pen(writers[0], owner).remember("is here")
+
+    async def first(self: Session, name: str, filter: Any) -> Any:
+        return await self.first(name, filter)
+
+    monkeypatch.setattr(Session, "lock", first)
+    if last == "never written":
+        monkeypatch.setattr(transactions, "PATIENCE", 2.0)
+        monkeypatch.setattr(
+            transactions, "_stored", lambda head: UpdateOne({"_id": head["_id"]}, {"$max": {"position": 0}})
+        )
+    tasks = [
+        Pen(one, owner).remember(f"{place} of {number}")
+        for place in range(4)
+        for number, one in enumerate(writers)
+    ]
+    told = await asyncio.gather(*tasks, return_exceptions=True)
+    positions = [entry.position for entry in await writers[0].entries(owner, 0, 100)]
+    stored = len(await writers[0].get(owner, WHOLE, [one for one in told if isinstance(one, UUID)]))
+    is_whole = stored == 16 and positions == list(range(1, 18)) and not (await writers[0].verify()).faults
+    # Its write at the end makes two of them meet as well, only later.
+    assert is_whole == (last != "never written")
+    for one in writers:
         await one.close()

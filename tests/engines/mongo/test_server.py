@@ -25,8 +25,9 @@ from memoranda.engines.mongo.server import opening
 from memoranda.engines.mongo.server.address import parse
 from memoranda.engines.mongo.server.session import Session
 from memoranda.engines.mongo.server.transactions import _Attempt
-from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
+from memoranda.errors import InvalidInput, LimitReached, NotABook, ReadOnly, StorageError, VersionMismatch
 from memoranda.model.changes import JobDraft, JobState
+from memoranda.model.messages import Message
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 from memoranda_conformance.builders import ANN, BEN, SMALL, Pen
@@ -446,3 +447,28 @@ async def test_a_worker_is_woken_when_another_program_makes_a_job_due(mongo: Mon
     leave()
     for engine in (worker, other):
         await engine.close()
+
+
+async def test_what_is_larger_than_a_document_is_refused_as_a_limit_and_nothing_of_it_is_stored(
+    mongo: MongoPlace,
+):
+    largest = 16_777_216
+    limits = memoranda.Limits(message_length=largest, item_size=largest)
+    async with memoranda.open(mongo.new_book(), embed=None, worker=False, limits=limits) as book:
+        thread = await book.thread("ann")
+        await thread.append("user", "x" * 15_000_000)
+        with pytest.raises(LimitReached):
+            await thread.append(
+                [{"role": "user", "content": "small"}, {"role": "user", "content": "y" * largest}]
+            )
+        with pytest.raises(LimitReached):
+            await thread.append("user", "y" * (largest + 1))
+        await book.items.put("ann", ["shelf"], "large", "x" * 15_000_000)
+        with pytest.raises(LimitReached):
+            await book.items.put("ann", ["shelf"], "large", "y" * (largest - 10))
+        (said,) = (await thread.messages()).records
+        assert isinstance(said, Message) and len(said.content) == 15_000_000
+        held = await book.items.get("ann", ["shelf"], "large")
+        assert held is not None and held.version == 1
+        await thread.append("user", "goes on")
+        assert (await book.admin.verify(whole=True)).faults == ()
