@@ -27,6 +27,7 @@ from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.records import Owner, RecordType
+from memoranda.testing.embedder import StubEmbedder
 from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from memoranda.worker import Worker
 from proofs import STARTS
@@ -142,7 +143,9 @@ def live(path: Path, by_model: bool, words: int, careful: bool, ready: Event) ->
 
 
 async def _live(path: Path, by_model: bool, words: int, ready: Event) -> None:
-    async with memoranda.open(path, models=ScriptedModels(said) if by_model else None) as book:
+    async with memoranda.open(
+        path, models=ScriptedModels(said) if by_model else None, embed=StubEmbedder()
+    ) as book:
         for place in range(words - _TURNS, words):
             await _talk(book, place)
         ready.set()
@@ -188,7 +191,7 @@ async def _begun(path: Path) -> None:
 
 async def _judged(path: Path) -> int:
     """Let one process with the model finish, and compare what was said with what was formed."""
-    async with memoranda.open(path, models=ScriptedModels(said)) as book:
+    async with memoranda.open(path, models=ScriptedModels(said), embed=StubEmbedder()) as book:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while left := [job for job in await book.engine.jobs(None, 1_000) if job.kind == "form"]:
                 if dead := [job for job in left if job.state.value == "dead"]:

@@ -109,7 +109,7 @@ class _Yard:
 
     async def run(self, kills: int) -> _Tally:
         """Kill this many workers, let the remaining jobs be done without kills, and count."""
-        async with memoranda.open(self._path, limits=_LIMITS) as book:
+        async with memoranda.open(self._path, limits=_LIMITS, embed=None) as book:
             await self._begin(book)
             workers = [self._start() for _ in range(_WORKERS)]
             try:

@@ -100,7 +100,9 @@ class Case:
         folder = Path(tempfile.mkdtemp(prefix="memoranda-twin-"))
         try:
             shutil.copyfile(backup, folder / "twin.db")
-            async with memoranda.open(folder / "twin.db", limits=_LIMITS, clock=self._clock) as twin:
+            async with memoranda.open(
+                folder / "twin.db", limits=_LIMITS, clock=self._clock, embed=None
+            ) as twin:
                 await twin.remember(person.owner, f"Elsewhere: {self._marks('elsewhere')}")
                 return await _all(twin.admin.export(person.owner))
         finally:

@@ -139,7 +139,7 @@ async def forming(path: Path, clock: Ticking, models: ScriptedModels | None) -> 
         "MEMORANDA_FORMING_WINDOW_TOKENS": str(WINDOW_TOKENS),
     }
     with patch.dict(os.environ, environment):
-        book = await memoranda.open(path, clock=clock, models=models, worker=False)
+        book = await memoranda.open(path, clock=clock, models=models, embed=None, worker=False)
     async with book:
         yield book
 

@@ -57,7 +57,7 @@ def hurried() -> AbstractContextManager[object]:
 
 
 async def _work(path: Path, fate: Fate, manner: Manner) -> None:
-    book = await memoranda.open(path)
+    book = await memoranda.open(path, embed=None)
     seen = 0
 
     async def handler(job: Job) -> None:

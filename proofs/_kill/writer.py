@@ -19,6 +19,7 @@ from memoranda.assembly import engine_addresses
 from memoranda.assembly import open as open_book
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
+from memoranda.testing.embedder import StubEmbedder
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
 from proofs._kill.operations import OWNERS, Known, Operation, perform
 
@@ -54,7 +55,7 @@ async def opened(path: Path, **options: Any) -> AsyncIterator[Book]:
         return await SqliteEngine.open(address, create=create, read_only=read_only, **options)
 
     with patch.object(engine_addresses, "_open_engine", open_engine):
-        async with open_book(path, limits=LIMITS) as book:
+        async with open_book(path, limits=LIMITS, embed=StubEmbedder()) as book:
             yield book
 
 
