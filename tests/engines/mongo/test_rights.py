@@ -107,6 +107,7 @@ async def test_a_user_with_no_other_rights_does_everything(guarded: tuple[Mongod
     await pen.erase_all()
     assert "checkpoint" in (await engine.scrub()).pending_because
     assert len(await Pen(engine, BEN).scan()) == 1
+    assert "threads" in (await engine.make_views()).made
     # It may end a transaction of its own that was abandoned, and may not see the oplog.
     await end_abandoned(engine.server.client, engine.server.db, 5.0)
     facts = await engine.examine()
