@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.errors import Erased, HasDependents, InvalidInput, MemorandaError, Restricted, StorageError
@@ -72,9 +73,13 @@ async def undo(book: Book, format: str, source: Source, run: str, *, owner_at: i
     found = Migration(_run_of(format, source), source.name)
     if run != found.run:
         raise InvalidInput(f"--undo: the run over this source is {found.run}, not {run}", field="undo")
+    #: Owner → the positions of what the run wrote, and of what was undone of it.
+    own: dict[str, set[int]] = {}
     for move in reversed([one for one in _moves(format, source, owner_at, found) if isinstance(one, Move)]):
         try:
-            found.written[move.verb] += await _take_out(book, move, f"migrate {run} {move.key}")
+            found.written[move.verb] += await _take_out(
+                book, move, f"migrate {run} {move.key}", own.setdefault(move.whose, set())
+            )
         except StorageError:
             raise
         except (MemorandaError, LookupError) as exc:
@@ -126,7 +131,7 @@ async def _write_thread(book: Book, move: Move, operation: str) -> bool:
     return False
 
 
-async def _take_out(book: Book, move: Move, operation: str) -> bool:
+async def _take_out(book: Book, move: Move, operation: str, own: set[int]) -> bool:
     """Undo a move; a thread, whose messages no undo reverses, is erased. Return False if there is nothing to take out."""
     if move.verb in ("agents.put", "experience.add"):
         raise InvalidInput("agents and their experience stay: change the agent, or retire the line")
@@ -139,8 +144,16 @@ async def _take_out(book: Book, move: Move, operation: str) -> bool:
             raise InvalidInput("messages were added since")
         await book.forget(move.whose, ids=[thread.id], as_owner=True)
         return True
+    how: dict[str, Any] = {"operation": f"{operation} undone", "as_owner": True}
+    own.add(receipt.position)
     try:
-        done = await book.undo(move.whose, receipt.position, operation=f"{operation} undone", as_owner=True)
+        done = await book.undo(move.whose, receipt.position, **how)
+    except HasDependents as exc:
+        if not own.issuperset(exc.positions):
+            raise
+        # What builds on it is of this run, and was taken out just now.
+        done = await book.undo(move.whose, receipt.position, with_dependents=True, **how)
     except Erased:
         return False
+    own.add(done.position)
     return not done.repeated

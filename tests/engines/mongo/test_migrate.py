@@ -237,6 +237,25 @@ async def test_what_nobody_touched_is_taken_out_and_the_rest_is_named(source: An
         assert [one.status.value for one in left] == ["undone"]
 
 
+@pytest.mark.parametrize("format", SAMPLES)
+async def test_a_run_is_taken_out_again_but_for_agents(format: str, source: Any, book: Path):
+    place, owner = source(format), USER.get(format, "ann")
+    run = line(book, "migrate", format, place)["run"]
+    report = line(book, "migrate", format, place, "--undo", run)
+    assert {one["key"].partition("/")[0] for one in report["left_out"]} <= {str(BOT)}
+    async with memoranda.open(book, worker=False, embed=None) as opened:
+        types = ["memory", "episode", "item", "thread", "message"]
+        assert not (
+            await opened.records.list(owner, types=types, as_owner=True, only={"statuses": ["active"]})
+        ).records
+        assert not (
+            await opened.records.list(owner, types=["item", "thread", "message"], as_owner=True)
+        ).records
+        assert not any((await opened.profiles.get(owner, as_owner=True)).values())
+    again = line(book, "migrate", format, place)
+    assert sum(again["written"].values()) == 0
+
+
 async def test_a_restricted_owner_is_skipped_and_named(source: Any, book: Path):
     line(book, "restrict", "ann")
     assert line(book, "migrate", "agent-memory", source("agent-memory"))["restricted"] == ["ann"]
