@@ -32,7 +32,7 @@ _CAST, _AT_A_TIME = 14, 7
 
 #: What an owner's own earlier statements may suffer although the writer's view does not see them: a newer one under
 #: their key, and the cap.
-_OWN_DOING = (Verb.SUPERSEDE, Verb.EVICT)
+_OWN_DOING = (Verb.SUPERSEDE, Verb.ARCHIVE)
 
 
 @dataclass(slots=True)
@@ -222,7 +222,7 @@ class Session:
             item.verb in _OWN_DOING and (before.agent == view.agent or before.key is not None)
         ):
             raise Leak(f"{name}: this view does not see it")
-        if item.verb is Verb.EVICT and before.agent != view.agent:
+        if item.verb is Verb.ARCHIVE and before.agent != view.agent:
             raise Leak(f"{name}: another agent's memory made room")
         if asked is not None and item.verb not in _OWN_DOING and item.id not in asked:
             raise Leak(f"{name}: it was not asked for")

@@ -22,7 +22,7 @@ from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
 from proofs._kill.operations import OWNERS, Known, Operation, perform
 
-#: So few that a statement often evicts another one.
+#: So few that a statement often archives another one.
 LIMITS = Limits(memories_per_owner=40, at_capacity="evict_oldest")
 TASKS = 9
 

@@ -203,7 +203,7 @@ DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "
 
 
 #: The limits on the number of active memories: the fields of the errors that say that one is reached.
-CAPS = frozenset({"memories_per_agent", "memories_per_owner"})
+CAPS = frozenset({"memories_per_agent", "memories_per_owner", "archived_per_owner"})
 
 
 class Limits(Value):
@@ -239,12 +239,14 @@ class Limits(Value):
     memories_per_agent: int = Field(default=5000, ge=1)
     #: Active memories of one owner, of all agents together; None: no limit.
     memories_per_owner: int | None = Field(default=None, ge=1)
-    #: Items of one owner; at this number new ones are refused, and none is ever evicted.
+    #: Items of one owner; at this number new ones are refused.
     items_per_owner: int = Field(default=100_000, ge=1)
     #: Bytes of one item's value as JSON in UTF-8.
     item_size: int = Field(default=1_048_576, ge=1, le=16_777_216)
-    #: At one of these numbers: ``evict_weakest`` refuses what is written, and what is formed evicts the writing agent's weakest
-    #: memories; ``evict_oldest`` evicts the writing agent's oldest for any statement; ``reject`` evicts nothing.
+    #: Archived memories of one owner; at this number none is archived any more.
+    archived_per_owner: int = Field(default=100_000, ge=1)
+    #: At one of these numbers: ``evict_weakest`` refuses what is written, and what is formed archives the writing agent's weakest
+    #: memories; ``evict_oldest`` archives the writing agent's oldest for any statement; ``reject`` archives nothing.
     at_capacity: Literal["evict_weakest", "evict_oldest", "reject"] = "evict_weakest"
     #: From so many users a line of experience must stem before it serves others.
     experience_min_users: int = Field(default=3, ge=1, le=100)

@@ -22,7 +22,7 @@ from memoranda.engines.inmemory.tables import (
 )
 from memoranda.errors import Conflict
 from memoranda.model.ledger import Entry, aged_of
-from memoranda.model.memories import Memory
+from memoranda.model.memories import ARCHIVED, Memory
 from memoranda.model.messages import Thread
 from memoranda.model.passages import UNUSED
 from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType
@@ -290,6 +290,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: lambda on, _: on.base.held if on.base else 0,
+    q.CountArchived: lambda on, _: sum(kept.now.row.status == ARCHIVED for kept in _kept(on)),
     q.CountItems: _count_items,
     q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: lambda on, question: sum(1 for _ in _own(on, question.agent)),

@@ -149,7 +149,7 @@ class FormedItems:
             page = await self._book.records.list(
                 owner,
                 types="memory",
-                only={"statuses": ["active"], **only},
+                only={"statuses": ["active", "archived"], **only},
                 newest_first=True,
                 cursor=cursor,
                 limit=_PAGE,
