@@ -1,4 +1,4 @@
-"""The tools of EDDI for an administrator: eight of user memory, and two for a person's rights."""
+"""The tools of EDDI for an administrator: nine of user memory, and two for a person's rights."""
 
 from __future__ import annotations
 
@@ -61,6 +61,10 @@ class UserMemoryTools:
     async def count_user_memories(self, userId: str) -> dict[str, Any]:  # noqa: N803
         """Count the memories of a user."""
         return {"userId": userId, "count": await entries.count_entries(self._guard, userId)}
+
+    async def run_dream(self, userId: str, agentId: str) -> dict[str, Any]:  # noqa: N803
+        """Archive a user's memories that an agent did not use for long, and count those that contradict each other."""
+        return await entries.dream_result(self._guard, userId, agentId)
 
     async def upsert_user_memory(
         self,
@@ -133,6 +137,9 @@ USER_MEMORY_ANNOTATIONS: Final = {
     "search_user_memories": _READS,
     "get_memory_by_key": _READS,
     "count_user_memories": _READS,
+    "run_dream": ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    ),
     "upsert_user_memory": ToolAnnotations(
         read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     ),
