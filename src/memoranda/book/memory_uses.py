@@ -86,10 +86,9 @@ class Uses:
         except MemorandaError:
             telemetry.count("uses_lost")
 
-    async def use(self, owner: Owner, view: View, given: Sequence[Memory], *, placed: bool) -> int:
-        """Store that memories were placed in a prompt, which refreshes their strength, or only given; returns how many."""
-        placings = self._placings(given)
-        return await self._refresh(owner, view, [one._replace(placed=placed) for one in placings])
+    async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
+        """Store that memories were placed in a prompt, which refreshes their strength; returns the number of memories."""
+        return await self._refresh(owner, view, self._placings(placed))
 
     async def _refresh(self, owner: Owner, view: View, placed: Sequence[Placing]) -> int:
         ids = list(dict.fromkeys(one.id for one in placed))

@@ -353,7 +353,10 @@ class Memories(Part[W]):
         engine = self._services.engine
         found = await engine.get(party, view, await record_ids(engine, party, view, ids, types=MEMORIES))
         given = [record for record in found.values() if isinstance(record, Memory)]
-        return await self.uses.use(party, view, given, placed=placed)
+        if placed:
+            return await self.uses.use(party, view, given)
+        self.uses.note_found(party, view, given)
+        return len(given)
 
     async def _id(self, owner: str | Owner, who: Who, id: UUID | str, field: str = "id") -> UUID:
         """Return the id of the memory that a caller names."""
