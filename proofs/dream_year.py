@@ -76,7 +76,9 @@ def run(count: int, seed: int) -> str:
         if ours.lost or calm.lost:
             raise Lost(f"{ours.lost} of {ours.true} true values, and {calm.lost} without nights")
         if ours.found < calm.found - _NEAR or ours.told < calm.told - _NEAR:
-            raise Lost(f"found {ours.found:.3f}, told {ours.told:.3f}; {calm.found:.3f} and {calm.told:.3f} without")
+            raise Lost(
+                f"found {ours.found:.3f}, told {ours.told:.3f}; {calm.found:.3f} and {calm.told:.3f} without"
+            )
         if not ours.archived:
             raise Lost("no night archived anything")
         careless = [way for way in _CONTROLS if not years[way].lost]
@@ -105,9 +107,9 @@ async def _year(way: str, seed: int, days: int) -> Year:
         for day in range(days):
             now[0] = START + timedelta(days=day)
             while next_said is not None and next_said.day <= day:
-                key = {} if next_said.key is None else {"key": next_said.key}
-                trust: Any = next_said.trust
-                await book.remember("ana", next_said.text, agent=next_said.agent, trust=trust, **key)
+                fields: Any = {"trust": next_said.trust, "agent": next_said.agent}
+                fields |= {} if next_said.key is None else {"key": next_said.key}
+                await book.remember("ana", next_said.text, **fields)
                 next_said = next(said, None)
             now[0] += timedelta(hours=8)
             for fact in world.asked(day):
@@ -219,7 +221,9 @@ async def _seen(evening: _Evening) -> list[Any]:
             hits = await book.recall("ana", fact.question, types="memory", limit=5, as_owner=True)
             found.append([(hit.id, round(hit.score, 6)) for hit in hits])
         found.append((await book.context("ana", agent="a", mark_used=False)).text)
-    page = await book.records.list("ana", types="memory", only={"statuses": ["active"]}, limit=1000, as_owner=True)
+    page = await book.records.list(
+        "ana", types="memory", only={"statuses": ["active"]}, limit=1000, as_owner=True
+    )
     found.append(sorted(one.id for one in page.records))
     held = {one.id: one.model_dump(exclude={"version", "recorded_at"}) for one in await evening.active()}
     return [*found, held]
@@ -238,6 +242,8 @@ async def _measure(book: Book, world: World, year: Year) -> None:
         year.lost += not any(value in text for text in texts)
         hits = await book.recall("ana", fact.question, types="memory", limit=3, as_owner=True)
         found += any(value in hit.text.casefold() for hit in hits)
-        made = await book.context("ana", fact.question, agent="a", budget=400, types="memory", mark_used=False)
+        made = await book.context(
+            "ana", fact.question, agent="a", budget=400, types="memory", mark_used=False
+        )
         told += value in made.text.casefold()
     year.found, year.told = found / len(world.facts), told / len(world.facts)

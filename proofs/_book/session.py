@@ -31,8 +31,8 @@ EMBEDDER, OTHER_EMBEDDER = StubEmbedder(), StubEmbedder("others")
 _CAST, _AT_A_TIME = 14, 7
 
 #: What an owner's own earlier statements may suffer although the writer's view does not see them: a newer one under
-#: their key, and the cap.
-_OWN_DOING = (Verb.SUPERSEDE, Verb.ARCHIVE)
+#: their key, the cap, and a night of their agent.
+_OWN_DOING = (Verb.SUPERSEDE, Verb.ARCHIVE, Verb.RESTORE)
 
 
 @dataclass(slots=True)
@@ -257,6 +257,9 @@ class Session:
         before, names = self._sums or self.truth.fingerprints(), self.truth.numbers()
         for attempt in tries:
             await attempt(self)
+            for book in self.books.values():
+                # What a recall found is noted after it.
+                await book.memories.uses.settled()
         await self.embed()
         after = self._sums = self.truth.fingerprints()
         acting = {party.parts for party in (*self.actors, *self.touched)}

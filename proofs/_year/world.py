@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 #: The days of a whole world; a shorter one has as many facts fewer.
@@ -21,9 +22,7 @@ _PEOPLE = [
     ("my mother's", "my mother"),
     ("my friend Ida's", "my friend Ida"),
 ]
-_SYLLABLES = (
-    "ba be bo da de do fa fe ga go ha ja ka ke la le lo ma me mi na ne no pa pe ra re ro sa se ta te to va".split()
-)
+_SYLLABLES = "ba be bo da de do fa fe ga go ha ja ka ke la le lo ma me mi na ne no pa pe ra re ro sa se ta te to va".split()
 _SAYINGS = (
     "{whose} {thing} is {value}",
     "{value} is {whose} {thing}",
@@ -123,12 +122,14 @@ class World:
         self.facts.append(fact)
         for (first, value), end in zip(spans, [*(span[0] for span in spans[1:]), self.days], strict=True):
             self._say(first, fact, words(value))
-            self._again(first, end, fact, lambda value=value: words(value))
+            self._again(first, end, fact, partial(words, value))
         if dice.random() < 0.75:
             lie = words(self._names.pop())
             self._say(dice.randrange(self.days), fact, lie, trust=dice.choice(["web", "assistant"]))
         if fact.key is not None and dice.random() < 0.12:
-            self._say(dice.randrange(self.days * 4 // 5, self.days), fact, words(self._names.pop()), agent="b")
+            self._say(
+                dice.randrange(self.days * 4 // 5, self.days), fact, words(self._names.pop()), agent="b"
+            )
 
     def _again(self, first: int, end: int, fact: Fact, words: Callable[[], str]) -> None:
         for _ in range(self._dice.choice([0, 1, 1, 2, 2]) if end - first > 2 else 0):

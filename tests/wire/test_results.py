@@ -119,6 +119,7 @@ async def of_memories(ask: Crossing) -> Any:
     await ask("memories.restore", "ben", other)
     await ask("remember", "ben", "Ben lives in Hull", key="home", agent="a")
     await ask("dreams.run", "ben")
+    await ask("admin.retain", "ben", dry_run=True)
     await ask("dreams.contradictions", "ben", as_owner=True)
     await ask("agents.put", "a", settings={"dream": {"enabled": True}})
     await ask("dreams.schedules")

@@ -34,7 +34,9 @@ class ArchiveSuite(Suite):
         pen = Pen(engine)
         lisbon = await pen.remember("lives in Lisbon", key="city")
         await archived(pen, lisbon)
-        found = await pen.scan(types=frozenset({RecordType.MEMORY}), statuses=STANDING, keys=frozenset({"city"}))
+        found = await pen.scan(
+            types=frozenset({RecordType.MEMORY}), statuses=STANDING, keys=frozenset({"city"})
+        )
         assert [one.id for one in found] == [lisbon]
         porto = await pen.remember("lives in Porto", key="city")
         assert (await pen.read(lisbon)).status == "superseded"
@@ -147,4 +149,6 @@ async def archived(pen: Pen, *wanted: UUID) -> Receipt:
 
 async def ids(pen: Pen, *statuses: str) -> set[UUID]:
     """Return the ids of the memories with these statuses."""
-    return {one.id for one in await pen.scan(types=frozenset({RecordType.MEMORY}), statuses=frozenset(statuses))}
+    return {
+        one.id for one in await pen.scan(types=frozenset({RecordType.MEMORY}), statuses=frozenset(statuses))
+    }

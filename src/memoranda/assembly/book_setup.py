@@ -178,8 +178,8 @@ def _book(
         return handlers(former, hiding_unkept(engine, given.limits, clock, given.forget))
 
     work = {**upkeep(engine, clock, maker), **_when_needed(former, FORMATION_JOBS)}
-    work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     door = Door(engine, given.limits, clock, given.secrets.mode)
+    work[RETAIN] = retaining(engine, door, tenant, given.retention)
     forming = Forming(engine, tenant, given.forming, given.sharing, given.limits, given.dream)
     work |= nights(engine, door, tenant, forming.of_agents.dreams)
     work |= {EXPIRE: expiring(engine, clock), FINISH_FORGETTING: finishing(engine, clock, finder.clear)}
@@ -201,6 +201,7 @@ def _book(
             None if models is None else _asking(engine, models, given, clock),
         ),
         forgetting=given.forget,
+        retention=given.retention,
     )
     # Vectors have a worker of their own.
     own = {kind: handler for kind, handler in work.items() if kind != EMBED}

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups, OpenCopy
+from memoranda.book.admin.retention import Retention
 from memoranda.book.admin.transfer import Transfer
 from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import request_of, usable_here
@@ -281,6 +282,7 @@ class Book(BookOperations[Awaited]):
         open_copy: OpenCopy,
         on_demand: OnDemand,
         forgetting: ForgetSettings,
+        retention: Retention,
     ) -> None:
         bound = BoundProfiles(engine, tenant)
         services = Services(engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms)
@@ -312,7 +314,12 @@ class Book(BookOperations[Awaited]):
         self.own_work = OwnWork(services, worker)
         self.jobs = Jobs(services, self.own_work)
         self.admin = Admin(
-            services, Transfer(engine, door, tenant, forming), backups, on_erased, refresh_terms
+            services,
+            Transfer(engine, door, tenant, forming),
+            backups,
+            on_erased,
+            refresh_terms,
+            retention,
         )
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────

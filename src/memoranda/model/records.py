@@ -206,6 +206,20 @@ DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "
 CAPS = frozenset({"memories_per_agent", "memories_per_owner", "archived_per_owner"})
 
 
+def days_by_kind(given: object) -> object:
+    """Read also ``context=30, note=7``, as an environment gives it."""
+    if isinstance(given, str):
+        given = dict(part.strip().split("=", 1) for part in given.split(",") if "=" in part)
+    return given
+
+
+def checked_days(given: dict[str, float]) -> dict[str, float]:
+    """Return days by kind; raise ValueError if some are out of bounds."""
+    if not all(0 < days <= 100_000 for days in given.values()):
+        raise ValueError("give days above 0, at most 100000, for each kind")
+    return given
+
+
 class Limits(Value):
     """The limits of all writes; a tenant may set its own."""
 
@@ -260,17 +274,12 @@ class Limits(Value):
     @field_validator("kind_days", mode="before")
     @classmethod
     def _kinds_with_days(cls, given: object) -> object:
-        """Read also ``context=30, note=7``, as an environment gives it."""
-        if isinstance(given, str):
-            given = dict(part.strip().split("=", 1) for part in given.split(",") if "=" in part)
-        return given
+        return days_by_kind(given)
 
     @field_validator("kind_days")
     @classmethod
     def _some_days(cls, given: dict[str, float]) -> dict[str, float]:
-        if not all(0 < days <= 100_000 for days in given.values()):
-            raise ValueError("give days above 0, at most 100000, for each kind")
-        return given
+        return checked_days(given)
 
     def thread_expiry(self, at: datetime) -> datetime | None:
         """Return when a thread expires that is opened at this moment; None if it does not."""

@@ -14,7 +14,7 @@ from memoranda.book.dream.contradictions import Contradiction, contradicting, co
 from memoranda.book.dream.dream_settings import DreamSettings
 from memoranda.book.paging import every_record
 from memoranda.door import Door
-from memoranda.errors import LimitReached
+from memoranda.errors import LimitReached, Restricted
 from memoranda.first_use import dataclass
 from memoranda.model.changes import Archive, Change, Restore, Supersede
 from memoranda.model.ledger import Actor, Receipt, Verb
@@ -62,6 +62,10 @@ async def dream(
 ) -> DreamReport:
     """Do one owner's night in one operation; without an agent for all agents but those ``apart``."""
     began, now = perf_counter(), door.clock()
+    if await engine.restriction(owner) is not None:
+        raise Restricted(
+            "owner: their data may not be processed until the restriction is lifted; nothing was done"
+        )
     found = [one async for one in every_record(engine, owner, WHOLE, STANDING_MEMORIES)]
     standing = [one for one in found if isinstance(one, Memory)]
     everybody = settings.cross_agent_maintenance
