@@ -20,7 +20,7 @@ OWN, VICTIM, NOBODY, PERSON = "ann", "bob", "bub", "pam"
 AGENT, GROUP = "helper", "team"
 HIDDEN_AGENT, HIDDEN_GROUP = "warden", "circle"
 OTHER_TENANT = "rival"
-_PAST_SECONDS = 1.0
+_PAST_SECONDS = 0.05
 
 
 @dataclass

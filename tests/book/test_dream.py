@@ -18,6 +18,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.passages import Use
 from memoranda.model.records import WHOLE, Limits
 from memoranda.model.service_records import CALLER, LIBRARY
+from tests.engines.conftest import postgres as postgres
 
 
 class Days:
@@ -38,9 +39,11 @@ def days() -> Days:
     return Days()
 
 
-@pytest.fixture(params=["memory://", "sqlite"])
+@pytest.fixture(params=["memory://", "sqlite", "postgres"])
 async def book(request: Any, tmp_path: Path, days: Days) -> AsyncIterator[Book]:
-    where = request.param if "://" in request.param else tmp_path / "b.db"
+    where: Any = request.param if "://" in request.param else tmp_path / "b.db"
+    if request.param == "postgres":
+        where = request.getfixturevalue("postgres").new_book()
     async with memoranda.open(where, clock=days, embed=None, worker=False) as opened:
         yield opened
 

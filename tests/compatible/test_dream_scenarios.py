@@ -153,6 +153,9 @@ async def test_erasing_entries_erases_archived_ones(
         (id,) = (await book.dreams.run("ann", agent="a")).archived
         ids.append(id)
         assert word in (await book.recall("ann", word, as_owner=True))[0].text
+        exported = (await admin.get("/admin/gdpr/ann/export")).json()
+        assert [one["value"] for one in exported["memories"]] == [word]
+        assert (await admin.get("/propertiesstore/properties/ann")).json() == {"drink": word}
         await book.memories.uses.settled()
         await erase(made)
         assert list(await book.recall("ann", word, as_owner=True)) == []

@@ -34,9 +34,9 @@ _FORGOTTEN_AT_ONCE: Final = 200
 _TEAM: Final = "group:"
 
 
-async def list_entries(guard: Caller, user: str) -> list[dict[str, Any]]:
-    """Return the entries of a user."""
-    return _entries(user, await _memories(guard, user))
+async def list_entries(guard: Caller, user: str, *, archived: bool = False) -> list[dict[str, Any]]:
+    """Return the entries of a user; with ``archived`` those that are archived, too."""
+    return _entries(user, await _memories(guard, user, _STANDING if archived else None))
 
 
 async def visible_entries(
@@ -140,10 +140,11 @@ async def entry_by_key(guard: Caller, user: str, key: str) -> dict[str, Any] | N
     return found[0] if found else None
 
 
-async def count_entries(guard: Caller, user: str) -> int:
-    """Return how many entries a user has."""
+async def count_entries(guard: Caller, user: str, *, archived: bool = False) -> int:
+    """Return how many entries a user has; with ``archived`` those that are archived count, too."""
+    only = _STANDING if archived else _ACTIVE
     count: int = await guard.call(
-        "records.count", owner=_owner(guard, user), types="memory", only=_ACTIVE, as_owner=True
+        "records.count", owner=_owner(guard, user), types="memory", only=only, as_owner=True
     )
     return count
 
@@ -190,7 +191,7 @@ async def delete_entry(guard: Caller, id: str) -> bool:
 
 async def delete_entries(guard: Caller, user: str) -> int:
     """Erase the entries of a user and return their number; conversations stay."""
-    count = await count_entries(guard, user)
+    count = await count_entries(guard, user, archived=True)
     everything = await _memories(guard, user, {"statuses": None})
     await _erase(guard, user, [one.id for one in everything])
     return count
@@ -198,14 +199,14 @@ async def delete_entries(guard: Caller, user: str) -> int:
 
 async def read_properties(guard: Caller, user: str) -> dict[str, Any]:
     """Return the values of the global entries by their keys."""
-    entries = await list_entries(guard, user)
+    entries = await list_entries(guard, user, archived=True)
     return {one["key"]: one["value"] for one in reversed(entries) if one["visibility"] == "global"}
 
 
 async def merge_properties(guard: Caller, user: str, properties: Mapping[str, Any]) -> None:
     """Store each property as a global entry; one that has this value already stays as it is."""
-    entries = _entries(user, await _memories(guard, user, _STANDING))
-    held = await read_properties(guard, user)
+    entries = await list_entries(guard, user, archived=True)
+    held = {one["key"]: one["value"] for one in reversed(entries) if one["visibility"] == "global"}
     for key, value in properties.items():
         name = key.strip()
         if key in ("_id", "userId") or (name in held and json.dumps(held[name]) == json.dumps(value)):

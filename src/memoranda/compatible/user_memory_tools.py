@@ -108,7 +108,7 @@ class UserMemoryTools:
     async def delete_user_data(self, userId: str, confirmation: str = "") -> dict[str, Any]:  # noqa: N803
         """Erase everything of a user: memories, conversations, profile, items. Pass confirmation='CONFIRM'."""
         _confirm(confirmation)
-        count = await entries.count_entries(self._guard, userId)
+        count = await entries.count_entries(self._guard, userId, archived=True)
         receipt = await self._guard.call("forget", owner=userId, everything=True, as_owner=True)
         return {
             "userId": userId,
