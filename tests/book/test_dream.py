@@ -39,11 +39,16 @@ def days() -> Days:
     return Days()
 
 
-@pytest.fixture(params=["memory://", "sqlite", "postgres"])
-async def book(request: Any, tmp_path: Path, days: Days) -> AsyncIterator[Book]:
-    where: Any = request.param if "://" in request.param else tmp_path / "b.db"
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """The address of a new book on each engine."""
     if request.param == "postgres":
-        where = request.getfixturevalue("postgres").new_book()
+        return request.getfixturevalue("postgres").new_book()
+    return "memory://" if request.param == "memory" else tmp_path / "b.db"
+
+
+@pytest.fixture
+async def book(where: Any, days: Days) -> AsyncIterator[Book]:
     async with memoranda.open(where, clock=days, embed=None, worker=False) as opened:
         yield opened
 
