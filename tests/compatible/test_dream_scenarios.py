@@ -116,6 +116,23 @@ async def test_a_dream_that_cannot_be_done_says_why(
     await book.admin.unrestrict("ann")
 
 
+async def test_an_agent_has_its_own_order_of_what_it_sees(clients: Clients, book: memoranda.Book) -> None:
+    admin = clients()
+    for number in range(3):
+        entry = {"userId": "ann", "key": f"k{number}", "value": number, "sourceAgentId": "a"}
+        await admin.put(MEMORIES, json=entry)
+    (first, *_) = (await book.records.list("ann", agent="a")).records
+    await book.memories.mark_used("ann", [first.id], agent="a")
+
+    async def values() -> list[int]:
+        answer = await admin.get(f"{MEMORIES}/ann/visible", params={"agentId": "a", "limit": 2})
+        return [one["value"] for one in answer.json()]
+
+    assert await values() == [2, 1]
+    await book.agents.put("a", settings={"context": {"order": "most_accessed"}})
+    assert await values() == [0, 2]
+
+
 async def test_who_is_neither_the_person_nor_an_administrator_runs_no_dream(
     clients: Clients, book: memoranda.Book
 ) -> None:

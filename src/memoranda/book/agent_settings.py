@@ -81,6 +81,8 @@ class ContextSettings(Value):
     types: tuple[Name, ...] | None = None
     kinds: tuple[Name, ...] | None = None
     time_zone: Name | None = None
+    #: The order in which EDDI's ``/visible`` gives the agent its entries, where a request names none.
+    order: Literal["most_recent", "most_accessed"] = "most_recent"
 
     def for_agent(self, agent: Agent | None) -> ContextSettings:
         """Return these settings, replaced by the agent's own where it has some and they can be read."""

@@ -145,7 +145,7 @@ async def list_visible(request: Request) -> Response:
         request.path_params["userId"],
         asked.get("agentId"),
         [one for one in asked.getlist("groupId") if one],
-        asked.get("order", "most_recent"),
+        asked.get("order", ""),
         limit,
     )
     return json_answer(found)

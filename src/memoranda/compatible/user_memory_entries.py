@@ -42,8 +42,15 @@ async def list_entries(guard: Caller, user: str, *, archived: bool = False) -> l
 async def visible_entries(
     guard: Caller, user: str, agent: str | None, groups: Sequence[str], order: str, limit: int
 ) -> list[dict[str, Any]]:
-    """Return the entries that an agent sees, with those of its teams; a ``limit`` below 1 is none."""
+    """Return the entries that an agent sees, with those of its teams; a ``limit`` below 1 is none.
+
+    Without an ``order`` it is the agent's own.
+    """
     reader = agent if agent and agent != NO_AGENT else NO_AGENT if groups else None
+    known = (
+        await guard.call("agents.get", name=reader) if reader not in (None, NO_AGENT) and not order else None
+    )
+    order = order or ("" if known is None else dict(known.settings.get("context") or {}).get("order", ""))
     who: dict[str, Any] = {"agent": reader, "groups": list(groups)} if reader else {}
     owner = _owner(guard, user)
     if order == "most_accessed":

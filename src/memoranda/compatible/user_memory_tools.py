@@ -38,7 +38,7 @@ class UserMemoryTools:
         userId: str,  # noqa: N803
         agentId: str,  # noqa: N803
         groupIds: str = "",  # noqa: N803
-        order: str = "most_recent",
+        order: str = "",
         limit: int = 50,
     ) -> dict[str, Any]:
         """List the memories of a user that an agent sees; groupIds are separated by commas."""
