@@ -69,6 +69,8 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
     state = BatchState(batch)
     yield from state.check_expectations()
     superseding: list[memory_changes.Pair] = []
+    # A night has many of them.
+    yield from state.fetch(one.memory for one in batch.changes if isinstance(one, (c.Archive, c.Restore)))
     for state.item, change in enumerate(batch.changes):
         yield from _one(state, change, superseding)
     if superseding:
