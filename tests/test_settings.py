@@ -29,11 +29,11 @@ async def refused(**how: object) -> InvalidInput:
         (
             "[limit]\nbatch = 5",
             "limit",
-            "known are budgets, embedding, forget, forming, limits, models, recall, retention",
+            "known are budgets, dream, embedding, forget, forming, limits, models, recall, retention",
         ),
         ("batch = 5", "batch", "no such section"),
         ("limits = 5", "limits", r"write a section \[limits\]"),
-        ("[limits]\nbatchh = 5", "limits.batchh", "known are at_capacity, batch"),
+        ("[limits]\nbatchh = 5", "limits.batchh", "known are archived_per_owner, at_capacity, batch"),
         ("[limits]\nbatch = true", "limits.batch", "give a number, not True"),
         ('[limits]\nbatch = "5"', "limits.batch", "give a number"),
         ("[limits]\nbatch = 1.5", "limits.batch", "integer"),
@@ -79,7 +79,7 @@ async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: py
     ("variable", "words"),
     [
         ("MEMORANDA_LIMIT_BATCH", "did you mean MEMORANDA_LIMITS_BATCH"),
-        ("MEMORANDA_WORKER", "nothing reads this variable.*budgets, embedding, forget, forming"),
+        ("MEMORANDA_WORKER", "nothing reads this variable.*budgets, dream, embedding, forget, forming"),
         ("memoranda_retentoin_messages_days", "did you mean MEMORANDA_RETENTION_MESSAGES_DAYS"),
     ],
 )

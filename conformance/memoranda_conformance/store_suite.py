@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memoranda_conformance.suites.archive import ArchiveSuite
 from memoranda_conformance.suites.background.expiry import ExpirySuite
 from memoranda_conformance.suites.background.formation import FormationSuite, SpendingSuite
 from memoranda_conformance.suites.background.job_waits import WaitingSuite, WhoFormsSuite
@@ -46,6 +47,7 @@ class StoreSuite(
     TrustSuite,
     LimitSuite,
     CapacitySuite,
+    ArchiveSuite,
     UndoSuite,
     TakenBackSuite,
     OtherSuite,

@@ -22,7 +22,7 @@ STAR = '''
     async def star(
         self, owner: str | Owner, id: UUID | str, *, operation: str | None = None, **who: Unpack[Who]
     ) -> Receipt:
-        """Mark a memory with a star: it is pinned, so it is never evicted."""
+        """Mark a memory with a star: it is pinned, so it is never archived."""
         change = Amend(await self._id(owner, who, id), {"pinned": True})
         return await self._change(owner, change, ["star", str(id)], operation, who)
 '''

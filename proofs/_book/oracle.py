@@ -64,7 +64,11 @@ class Known:
     @property
     def found_by_words(self) -> bool:
         """Return True if recall may return it when no status is asked for."""
-        return self.type in ("message", "memory", "episode", "item") and self.status in (None, "active")
+        return self.type in ("message", "memory", "episode", "item") and self.status in (
+            None,
+            "active",
+            "archived",
+        )
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import MemorandaError, NotAllowed
+from memoranda.model.memories import STANDING
 from memoranda.model.records import WHOLE, Owner, OwnerKind, View
 from proofs._book import world
 from proofs._book.oracle import Leak
@@ -70,8 +71,9 @@ def _conditions(s: Session, party: Owner, view: View) -> tuple[dict[str, Any], A
         only["thread"] = thread
         tests.append(lambda k: k.thread == thread)
     elif chance < 0.5:
-        only["statuses"] = "active"
-        tests.append(lambda k: k.status == "active")
+        status = s.rng.choice(("active", "active", "archived"))
+        only["statuses"] = status
+        tests.append(lambda k: k.status == status)
     elif chance < 0.6:
         only["kinds"] = ["user", "fact"]
         tests.append(lambda k: k.kind in ("user", "fact"))
@@ -198,7 +200,7 @@ async def about(s: Session) -> None:
     told = await book.about(party, **who(view))
     s.oracle.judge(told, party, view, "about")
     seen = list(s.oracle.visible(party, view))
-    active = [known.id for known in seen if known.type == "memory" and known.status == "active"]
+    active = [known.id for known in seen if known.type == "memory" and known.status in STANDING]
     if told.total != len(active) or not {one.memory.id for one in told.memories} <= set(active):
         raise Leak(f"about {party.parts} as {view} has {told.total} memories, not {len(active)}")
     if dict(told.records) != dict(Counter(known.type for known in seen)):

@@ -31,8 +31,8 @@ EMBEDDER, OTHER_EMBEDDER = StubEmbedder(), StubEmbedder("others")
 _CAST, _AT_A_TIME = 14, 7
 
 #: What an owner's own earlier statements may suffer although the writer's view does not see them: a newer one under
-#: their key, and the cap.
-_OWN_DOING = (Verb.SUPERSEDE, Verb.EVICT)
+#: their key, the cap, and a night of their agent.
+_OWN_DOING = (Verb.SUPERSEDE, Verb.ARCHIVE, Verb.RESTORE)
 
 
 @dataclass(slots=True)
@@ -190,6 +190,9 @@ class Session:
         of a record that was shared, ``asked`` the only ids that might change."""
         if receipt.owner != party:
             raise Leak(f"a receipt for {party.parts} is of {receipt.owner.parts}")
+        # Who writes pays for the limit, and who wrote what comes back because it was said again.
+        again = [self.oracle.records[item.id] for item in receipt.items if item.verb is Verb.CONFIRM]
+        payers = {view.agent, *(known.agent for known in again)}
         changed = []
         for item in receipt.items:
             before = self.oracle.records.get(item.id)
@@ -200,7 +203,7 @@ class Session:
                 if born is None or row.audience != born:
                     raise Leak(f"{item} of {party.parts} as {view} was born as {row.audience}, not {born}")
             else:
-                self._check_change(item, before, row, party, view, moved, asked)
+                self._check_change(item, before, row, party, view, moved, asked, payers)
             changed.append(self.oracle.learn(row, run=run))
         return changed
 
@@ -213,16 +216,17 @@ class Session:
         view: View,
         moved: Audience | None,
         asked: Iterable[UUID] | None,
+        payers: set[str | None],
     ) -> None:
         now, words = row.audience, canaries_in(row.text)
         name = f"{item.verb} of {before.type} {before.id} by {party.parts} as {view}"
         if before.party != party:
             raise Leak(f"{name}: it belongs to {before.party.parts}")
         if not may_read(before.audience, view) and not (
-            item.verb in _OWN_DOING and (before.agent == view.agent or before.key is not None)
+            item.verb in _OWN_DOING and (before.agent in payers or before.key is not None)
         ):
             raise Leak(f"{name}: this view does not see it")
-        if item.verb is Verb.EVICT and before.agent != view.agent:
+        if item.verb is Verb.ARCHIVE and before.agent not in payers:
             raise Leak(f"{name}: another agent's memory made room")
         if asked is not None and item.verb not in _OWN_DOING and item.id not in asked:
             raise Leak(f"{name}: it was not asked for")
@@ -257,6 +261,9 @@ class Session:
         before, names = self._sums or self.truth.fingerprints(), self.truth.numbers()
         for attempt in tries:
             await attempt(self)
+            for book in self.books.values():
+                # What a recall found is noted after it.
+                await book.memories.uses.settled()
         await self.embed()
         after = self._sums = self.truth.fingerprints()
         acting = {party.parts for party in (*self.actors, *self.touched)}

@@ -9,6 +9,8 @@ from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
+from memoranda.book.dream.dream_settings import DreamSettings
+from memoranda.book.dream.night import dream
 from memoranda.book.input import as_actor
 from memoranda.errors import Erased, LimitReached, MemorandaError, NotAllowed, NotFound
 from memoranda.model import changes as c
@@ -272,4 +274,24 @@ async def experience(s: Session) -> None:
             s.absorb(answer, tenant, WHOLE, asked=[key])
 
 
-WORKS = {forget: 2, redact_refused: 1, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1}  # fmt: skip
+async def night(s: Session) -> None:
+    """A night of an agent archives what that agent wrote of that owner, and tells no more than the agent reads."""
+    party, _ = s.someone()
+    agent, book = s.rng.choice(world.AGENTS), s.book(party)
+    view = View(agent=agent)
+    given = {"pruneStaleAfterDays": 0.0001, "contradictionResolution": s.rng.choice(("off", "keep_newest"))}
+    settings = DreamSettings.model_validate(given)
+    report = await s.told(dream(book.engine, book.door, party, agent, settings), party, WHOLE, "night")
+    if isinstance(report, MemorandaError):
+        raise Leak(f"a night of {party.parts} for {agent}: {report}")
+    done = (*report.archived, *report.restored)
+    if others := [id for id in done if s.oracle.records[id].agent != agent]:
+        raise Leak(f"a night of {party.parts} for {agent} archived what others wrote: {others}")
+    told = [id for one in report.contradictions for id in one.ids]
+    if unseen := [id for id in told if not may_read(s.oracle.records[id].audience, view)]:
+        raise Leak(f"a night of {party.parts} for {agent} told of what it does not read: {unseen}")
+    if report.receipt is not None:
+        s.absorb(report.receipt, party, view)
+
+
+WORKS = {forget: 2, redact_refused: 1, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1, night: 1}  # fmt: skip

@@ -23,7 +23,7 @@ from memoranda.testing.embedder import StubEmbedder
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
 from proofs._kill.operations import OWNERS, Known, Operation, perform
 
-#: So few that a statement often evicts another one.
+#: So few that a statement often archives another one.
 LIMITS = Limits(memories_per_owner=40, at_capacity="evict_oldest")
 TASKS = 9
 

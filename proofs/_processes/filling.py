@@ -34,12 +34,12 @@ _POT = Limits(memories_per_agent=CAP, memories_per_owner=len(_AGENTS) * CAP)
 
 def filled(address: Path | str, controls: tuple[Path | str, Path | str], count: int, seed: int) -> str:
     """Fill an owner's memory from several processes; two controls, each in a book of its own, must be noticed."""
-    refused, evicted = _fill(address, count, seed, _LIMITS)
+    refused, archived = _fill(address, count, seed, _LIMITS)
     with patch.object(batch, "make_room", _nothing):
         _must_fail("at most", controls[0], count, seed, _LIMITS)
     _must_fail("kept out", controls[1], count, seed, _POT)
     return (
-        f"{count} processes filled {len(_AGENTS)} agents' memories, {refused} writes refused, {evicted} evictions, "
+        f"{count} processes filled {len(_AGENTS)} agents' memories, {refused} writes refused, {archived} archived, "
         "no other agent kept out"
     )
 
@@ -103,7 +103,7 @@ async def _within(book: Book, agent: str | None) -> None:
 
 
 async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
-    """Check the limits, that another agent has room, and that no thread was passed over; return the evictions."""
+    """Check the limits, that another agent has room, and that no thread was passed over; return the archived."""
     async with memoranda.open(address, limits=limits, models=None, worker=False) as book:
         await book.form(OWNER, as_owner=True)
         await book.jobs.run()
@@ -115,7 +115,7 @@ async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
             except LimitReached as error:
                 raise Wrong(f"{_LATE} is kept out after {number} memories: {error}") from error
         if not pinned <= {record.id for record in await _active(book)}:
-            raise Wrong("a pinned memory was evicted")
+            raise Wrong("a pinned memory was archived")
         waiting = {
             UUID(job.key): job.error for job in await book.engine.jobs(None, 1000) if job.kind == "form"
         }
@@ -124,7 +124,7 @@ async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
             if unformed and not waiting.get(thread.id, "").startswith(NO_ROOM):
                 raise Wrong(f"thread {thread.id} was passed over: {waiting.get(thread.id)}")
         await check_whole(book)
-        return await book.records.count(OWNER, types="memory", only={"statuses": ["evicted"]}, as_owner=True)
+        return await book.records.count(OWNER, types="memory", only={"statuses": ["archived"]}, as_owner=True)
 
 
 async def _active(book: Book) -> list[Memory]:

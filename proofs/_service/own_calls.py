@@ -76,6 +76,8 @@ _ARGUMENTS: dict[str, _Make] = {
     "memories.amend": lambda ids, memory, rng: {"id": memory, "fields": {"tags": ["t"]}},
     "memories.retract": lambda ids, memory, rng: {"id": memory},
     "memories.confirm": lambda ids, memory, rng: {"id": memory},
+    "memories.restore": lambda ids, memory, rng: {"id": memory},
+    "dreams.run": lambda ids, memory, rng: {"dry_run": rng.random() < 0.5},
     "memories.share": lambda ids, memory, rng: {"id": memory, "audience": {"kind": "self", "agent": AGENT}},
     "memories.supersede": lambda ids, memory, rng: {"loser": ids["memory0"], "winner": ids["memory1"]},
     "memories.retract_source": lambda ids, memory, rng: {"source": ids["message"], "dry_run": True},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -76,6 +77,27 @@ def measure(name: str, value: float) -> None:
 @cache
 def _histogram(name: str, unit: str) -> Any:
     return _api("metrics").get_meter(_SCOPE).create_histogram(name, unit=unit)
+
+
+#: Totals of this process's nights, which the service tells as metrics, too.
+NIGHTS: Counter[str] = Counter()
+
+
+def count_night(pruned: int, contradictions: int, seconds: float) -> None:
+    """Count a night of one owner."""
+    counts = {"users.processed": 1, "entries.pruned": pruned, "contradictions.found": contradictions}
+    for name, amount in counts.items():
+        NIGHTS[name] += amount
+        count(f"dream.{name}", amount)
+    NIGHTS["seconds"] += seconds  # type: ignore[assignment]
+    if listened():
+        _histogram(f"{_SCOPE}.dream.duration", "s").record(seconds)
+
+
+def count_failed_night() -> None:
+    """Count an attempt at a night that failed."""
+    NIGHTS["cycles.failed"] += 1
+    count("dream.cycles.failed")
 
 
 @dataclass

@@ -54,7 +54,7 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
         clock.advance(days=6)
         (young,) = (await thread.append("user", "I am young")).ids()
         await book._services.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
-        worker = Worker(book.engine, {RETAIN: retaining(book.engine, clock, "default", week)}, clock)
+        worker = Worker(book.engine, {RETAIN: retaining(book.engine, book.door, "default", week)}, clock)
         await book.engine.put(first_retention(), clock())
         assert await worker.drain() == 1
         assert said in {message.id for message in await thread.newest()}
@@ -81,7 +81,7 @@ async def test_without_a_limit_no_message_leaves_and_no_other_day_is_put(
     await book._services.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
     clock.advance(days=9999)
     await book.engine.put(first_retention(), clock())
-    worker = Worker(book.engine, {RETAIN: retaining(book.engine, clock, "default", Retention())}, clock)
+    worker = Worker(book.engine, {RETAIN: retaining(book.engine, book.door, "default", Retention())}, clock)
     assert await worker.drain() == 1
     assert len(await thread.newest()) == 1
     assert RETAIN not in {job.kind for job in await book.engine.jobs(None, 10)}

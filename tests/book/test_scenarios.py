@@ -88,13 +88,13 @@ async def test_in_one_pot_the_writers_own_oldest_makes_room(pot: memoranda.Book)
     coach = await pot.records.count("ana", types="memory", only={"statuses": ["active"]}, agent="coach")
     tutor = await pot.records.count("ana", types="memory", only={"statuses": ["active"]}, agent="tutor")
     assert (coach, tutor) == (250, 250)
-    evicted = (
-        await pot.records.list("ana", types="memory", only={"statuses": ["evicted"]}, agent="coach")
+    archived = (
+        await pot.records.list("ana", types="memory", only={"statuses": ["archived"]}, agent="coach")
     ).records
-    assert [record.content for record in evicted if isinstance(record, Memory)] == ["coach fact 0"]
+    assert [record.content for record in archived if isinstance(record, Memory)] == ["coach fact 0"]
 
 
-async def test_in_one_pot_what_is_pinned_is_never_evicted(pot: memoranda.Book) -> None:
+async def test_in_one_pot_what_is_pinned_is_never_archived(pot: memoranda.Book) -> None:
     pinned = await pot.remember("ana", "Is allergic to nuts", agent="coach", pinned=True)
     await fill(pot, 499, "coach")
     await pot.remember("ana", "one more", agent="coach")

@@ -35,9 +35,9 @@ def test_a_memory_goes_in_five_ways_that_come_back_and_one_that_does_not(tmp_pat
 
         book.remember("ana", "Keeps bees", agent="h")
         third = book.remember("ana", "Rides a bicycle", agent="h")
-        assert seen(book, "evicted") == [new.id]
+        assert seen(book, "archived") == [new.id]
         book.undo("ana", third.position, agent="h")
-        assert seen(book, "evicted") == [] and new.id in seen(book, "active")
+        assert seen(book, "archived") == [] and new.id in seen(book, "active")
 
         done = book.episodes.record("ana", goal="book a table", outcome="succeeded", agent="h")
         withdrawn = book.undo("ana", done.position, agent="h")

@@ -13,6 +13,7 @@ OF_EDDI = {
     "search_user_memories",
     "get_memory_by_key",
     "count_user_memories",
+    "run_dream",
     "upsert_user_memory",
     "delete_user_memory",
     "delete_all_user_memories",
@@ -21,7 +22,7 @@ OF_EDDI = {
 }
 
 
-async def test_an_administrator_has_the_ten_tools_of_eddi_and_finish_forgetting(book):
+async def test_an_administrator_has_the_tools_of_eddi_and_finish_forgetting(book):
     async with asking(book, admin=True) as tools:
         names = {one.name for one in (await tools.client.list_tools()).tools}
     assert names == OF_EDDI | {"finish_forgetting", "remember", "recall", "context", "why", "forget"}

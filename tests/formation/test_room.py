@@ -99,7 +99,7 @@ async def test_a_raised_limit_makes_room_after_the_next_opening(tmp_path: Path, 
         assert "Likes jazz" in await known(book) and len(models.asked) == 1
 
 
-async def test_what_is_formed_evicts_the_agents_weakest_and_says_so(clock: HandClock):
+async def test_what_is_formed_archives_the_agents_weakest_and_says_so(clock: HandClock):
     models = ScriptedModels(notes("Likes jazz"))
     async with opened("memory://", clock, models, limits=FULL) as book:
         await fill(book, agent="coach")
@@ -109,9 +109,9 @@ async def test_what_is_formed_evicts_the_agents_weakest_and_says_so(clock: HandC
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
         assert await known(book) == ["Likes jazz", "coach 0", "coach 1", "guide 1"]
-        evicted = (await book.records.history("ann", weak, agent="guide"))[-1]
-        assert evicted.verb == "evict" and evicted.record is not None
-        await book.undo("ann", evicted.position, agent="guide")
+        archived = (await book.records.history("ann", weak, agent="guide"))[-1]
+        assert archived.verb == "archive" and archived.record is not None
+        await book.undo("ann", archived.position, agent="guide")
         assert await known(book) == ["coach 0", "coach 1", "guide 0", "guide 1"]
 
 

@@ -116,6 +116,13 @@ async def of_memories(ask: Crossing) -> Any:
     await ask("memories.confirm", "ben", other, sources=[first.id])
     await ask("memories.share", "ben", other, "global")
     await ask("memories.mark_used", "ben", [other])
+    await ask("memories.restore", "ben", other)
+    await ask("remember", "ben", "Ben lives in Hull", key="home", agent="a")
+    await ask("dreams.run", "ben")
+    await ask("admin.retain", "ben", dry_run=True)
+    await ask("dreams.contradictions", "ben", as_owner=True)
+    await ask("agents.put", "a", settings={"dream": {"enabled": True}})
+    await ask("dreams.schedules")
     await ask("memories.supersede", "ben", first.id, other)
     await ask("recall", "ben", "tea in Bergen", only={"since": DAY - timedelta(days=900)}, explain=[first.id])
     for name, arguments in {

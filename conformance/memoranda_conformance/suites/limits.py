@@ -94,13 +94,13 @@ class LimitSuite(Suite):
         receipt = await pen.write(pen.remembering("new", agent="a"))
         assert [(item.verb, item.id) for item in receipt.items] == [
             ("remember", receipt.id),
-            ("evict", oldest),
+            ("archive", oldest),
         ]
-        assert (await pen.read(oldest)).status == "evicted"
+        assert (await pen.read(oldest)).archived
         assert [(await pen.read(id)).active for id in (others, pinned, older, receipt.id)] == [True] * 4
         assert [step.verb for step in await engine.history(pen.owner, pen.view, oldest)] == [
             "remember",
-            "evict",
+            "archive",
         ]
 
     async def test_what_a_batch_changes_itself_does_not_make_room_for_it(self, engine: Engine) -> None:
@@ -114,8 +114,8 @@ class LimitSuite(Suite):
             Retract(retracted),
         )
         statuses = [(await pen.read(id)).status for id in (tea, retracted, last)]
-        assert statuses == ["superseded", "retracted", "evicted"]
-        assert len([item for item in receipt.items if item.verb == "evict"]) == 1
+        assert statuses == ["superseded", "retracted", "active"] and (await pen.read(last)).archived
+        assert len([item for item in receipt.items if item.verb == "archive"]) == 1
         assert len(await pen.scan(statuses=frozenset({"active"}))) == 3
 
     async def test_more_at_once_than_the_limit_is_said_to_be_so(self, engine: Engine) -> None:
@@ -156,7 +156,7 @@ THREE: Final = Limits(memories_per_agent=3, writes_per_run=100)
 
 
 class CapacitySuite(Suite):
-    """Tests of the default limit: what is written is refused, what is formed evicts the same agent's weakest memories."""
+    """Tests of the default limit: what is written is refused, what is formed archives the same agent's weakest memories."""
 
     async def test_what_is_written_at_an_agents_cap_is_refused_and_never_paid_for_with_a_fact(
         self, engine: Engine
@@ -212,7 +212,7 @@ class CapacitySuite(Suite):
         with pytest.raises(LimitReached, match=r"\(3/3\)"):
             await Pen(engine, limits=whole).remember("the owner's")
 
-    async def test_what_is_formed_evicts_the_weakest_and_least_used_the_oldest_among_equals(
+    async def test_what_is_formed_archives_the_weakest_and_least_used_the_oldest_among_equals(
         self, engine: Engine
     ) -> None:
         pen = Pen(engine, limits=Limits(memories_per_agent=5, writes_per_run=100))
@@ -229,15 +229,15 @@ class CapacitySuite(Suite):
             receipt = await formed(pen, f"formed {number}", "a")
             assert [(item.verb, item.id) for item in receipt.items] == [
                 ("remember", receipt.id),
-                ("evict", id),
+                ("archive", id),
             ]
-            assert (await pen.read(id)).status == "evicted"
+            assert (await pen.read(id)).archived
             assert "cap" in (await pen.read(id)).reason
         assert {name, strong} <= await active(pen)
         await pen.write(Undo(receipt.position))
         assert going[-1] in await active(pen) and receipt.id not in await active(pen)
 
-    async def test_what_is_formed_never_evicts_what_is_pinned_a_users_keyed_fact_or_what_is_anothers(
+    async def test_what_is_formed_never_archives_what_is_pinned_a_users_keyed_fact_or_what_is_anothers(
         self, engine: Engine
     ) -> None:
         await Pen(engine, BEN).remember("ben's", agent="a")
@@ -251,7 +251,7 @@ class CapacitySuite(Suite):
         }
         guessed = await pen.remember("a guess", agent="a", key="guess", trust=Trust.ASSISTANT)
         receipt = await formed(pen, "formed", "a", key="drink", trust=Trust.USER)
-        assert (await pen.read(guessed)).status == "evicted"
+        assert (await pen.read(guessed)).archived
         with pytest.raises(LimitReached, match=r"\(4/4\).*pinned.*user's own facts"):
             await formed(pen, "formed", "a")
         assert await active(pen) == {*kept, receipt.id}
@@ -268,9 +268,9 @@ class CapacitySuite(Suite):
         first = (await formed(pen, "first", None, thread=thread)).id
         second = (await formed(pen, "second", None, thread=thread)).id
         assert await active(pen) == {own, persons, second}
-        assert (await pen.read(first)).status == "evicted"
+        assert (await pen.read(first)).archived
 
-    async def test_a_write_evicts_no_more_than_it_adds(self, engine: Engine) -> None:
+    async def test_a_write_archives_no_more_than_it_adds(self, engine: Engine) -> None:
         pen = Pen(engine)
         ids = [await pen.remember(f"fact {number}", agent="a") for number in range(5)]
         lower = Pen(engine, limits=Limits(memories_per_agent=2))
@@ -284,7 +284,7 @@ class CapacitySuite(Suite):
         own = await pen.remember("a's", agent="a")
         receipt = await formed(pen, "formed", "a")
         assert await active(pen) == {*others, receipt.id}
-        assert (await pen.read(own)).status == "evicted"
+        assert (await pen.read(own)).archived
         with pytest.raises(LimitReached, match=r"\(3/3\).*memories_per_owner"):
             await formed(pen, "c's first", "c")
 
@@ -303,7 +303,7 @@ class CapacitySuite(Suite):
             )
         assert len(await active(pen)) == 4
 
-    async def test_where_nothing_is_evicted_formed_facts_are_refused_as_well(self, engine: Engine) -> None:
+    async def test_where_nothing_is_archived_formed_facts_are_refused_as_well(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_agent=1, at_capacity="reject"))
         kept = await pen.remember("kept", agent="a")
         with pytest.raises(LimitReached, match=r"\(1/1\)"):

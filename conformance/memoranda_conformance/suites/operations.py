@@ -230,7 +230,7 @@ class ExtremeSuite(Suite):
         oldest = await pen.remember("old", data=_LIKE_A_PIN)
         kept = await pen.remember("pinned", data={"pinned": False}, pinned=True)
         await pen.remember("new")
-        assert [(await pen.read(id)).status for id in (oldest, kept)] == ["evicted", "active"]
+        assert [(await pen.read(id)).archived for id in (oldest, kept)] == [True, False]
 
     async def test_as_many_groups_as_there_may_be_with_names_as_long_as_they_may_be(
         self, engine: Engine

@@ -16,7 +16,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.profiles import Agent
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind, Record, Trust
 from memoranda.model.service_records import CALLER, Caller
-from memoranda.operations import Operation
+from memoranda.operations import Operation, Role
 
 #: Arguments of an erasure that reach beyond some records.
 _WHOLE = ("everything", "backups")
@@ -43,7 +43,8 @@ class Guard:
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Check the rights of the principal, call the verb of this name, and return its result."""
         verb, owner, given = self._checked(name, arguments)
-        caller = Caller(self.principal.noted_as(owner), self._surface, self._most_trust(owner, given))
+        writes = self.principal.role >= Role.EDITOR
+        caller = Caller(self.principal.noted_as(owner), self._surface, self._most_trust(owner, given), writes)
         before = CALLER.set(caller)
         try:
             result = await self._asked(verb, given)

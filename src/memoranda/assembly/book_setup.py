@@ -17,6 +17,8 @@ from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_retention, retaining
 from memoranda.book.agent_settings import SharingSettings
+from memoranda.book.dream.dream_settings import DreamSettings
+from memoranda.book.dream.schedule import NIGHT, next_night, nights
 from memoranda.book.forgetting.decisions import ForgetSettings, finishing
 from memoranda.book.forming_jobs import FORMATION_JOBS, Forming
 from memoranda.book.services import Embeddings, OnDemand
@@ -27,7 +29,7 @@ from memoranda.first_use import dataclass
 from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, JobDraft
+from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, JobDraft, JobState
 from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.model.messages import TaskSummary
 from memoranda.model.records import Limits, Owner
@@ -84,11 +86,12 @@ class _Given:
     sharing: SharingSettings
     secrets: SecretsSettings
     forget: ForgetSettings
+    dream: DreamSettings
 
 
 #: The sections that a settings file may have.
 SECTIONS = frozenset(
-    "budgets embedding forget forming limits models recall retention secrets service sharing".split()
+    "budgets dream embedding forget forming limits models recall retention secrets service sharing".split()
 )
 #: Variables of the command line, which belong to no section; opening a book reads none of them.
 SHELL_VARIABLES = ("book", "debug")
@@ -127,7 +130,7 @@ async def open_here(
             # A process without a model that does no jobs, such as most commands, is not told.
             await who_forms.compare()
         if not read_only:
-            read_only = not await _put_jobs_unless_moving(engine, maker, given.retention, clock)
+            read_only = not await _put_jobs_unless_moving(engine, maker, given, clock)
         no_vectors_because = await _no_vectors_because(embedder, engine)
     except BaseException:
         await engine.close()
@@ -175,15 +178,18 @@ def _book(
         return handlers(former, hiding_unkept(engine, given.limits, clock, given.forget))
 
     work = {**upkeep(engine, clock, maker), **_when_needed(former, FORMATION_JOBS)}
-    work[RETAIN] = retaining(engine, clock, tenant, given.retention)
+    door = Door(engine, given.limits, clock, given.secrets.mode)
+    work[RETAIN] = retaining(engine, door, tenant, given.retention)
+    forming = Forming(engine, tenant, given.forming, given.sharing, given.limits, given.dream)
+    work |= nights(engine, door, tenant, forming.of_agents.dreams)
     work |= {EXPIRE: expiring(engine, clock), FINISH_FORGETTING: finishing(engine, clock, finder.clear)}
     book = Book(
         engine,
-        Door(engine, given.limits, clock, given.secrets.mode),
+        door,
         finder,
         Worker(engine, work, clock, left=partial(who_forms.left, FORMATION_JOBS, whole=True)),
         tenant=tenant,
-        forming=Forming(engine, tenant, given.forming, given.sharing, given.limits),
+        forming=forming,
         who_forms=who_forms,
         models=models,
         embeddings=Embeddings(engine, maker, making, no_vectors_because=no_vectors_because),
@@ -195,6 +201,7 @@ def _book(
             None if models is None else _asking(engine, models, given, clock),
         ),
         forgetting=given.forget,
+        retention=given.retention,
     )
     # Vectors have a worker of their own.
     own = {kind: handler for kind, handler in work.items() if kind != EMBED}
@@ -286,6 +293,7 @@ def _given(
         sharing=settings("sharing", SharingSettings, file).preferring(audience),
         secrets=settings("secrets", SecretsSettings, file).preferring(secrets),
         forget=settings("forget", ForgetSettings, file),
+        dream=settings("dream", DreamSettings, file),
     )
 
 
@@ -295,22 +303,28 @@ async def _job_exists(engine: Engine, kind: str) -> bool:
 
 
 async def _put_jobs_unless_moving(
-    engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock
+    engine: Engine, maker: VectorMaker | None, given: _Given, clock: Clock
 ) -> bool:
     """Add the jobs that this book needs; return False if the book has just begun to move."""
     try:
-        await _put_jobs(engine, maker, keeping, clock)
+        await _put_jobs(engine, maker, given, clock)
     except Moved:
         return False
     return True
 
 
-async def _put_jobs(engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock) -> None:
-    """Add the jobs that this book needs: refresh outdated search terms, the first retention, compute vectors."""
+async def _put_jobs(engine: Engine, maker: VectorMaker | None, given: _Given, clock: Clock) -> None:
+    """Add the jobs that this book needs: refresh outdated search terms, the first retention and night, compute vectors."""
     if await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
-    if keeping.removes and not await _job_exists(engine, RETAIN):
+    if given.retention.removes and not await _job_exists(engine, RETAIN):
         await engine.put(first_retention(), clock())
+    if given.dream.enabled and not await _job_exists(engine, NIGHT):
+        await engine.put(next_night(None, given.dream, clock()), clock())
+    for job in await engine.jobs(JobState.DEAD, MOST_JOBS):
+        if job.kind == NIGHT:
+            # A night that died would have put the next one.
+            await engine.put(JobDraft(NIGHT, job.key, insists=True), clock())
     if maker is not None:
         sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
         if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from memoranda.book.dream.contradictions import Contradiction, contradictions
 from memoranda.book.explanation import explain
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
 from memoranda.book.paging import every_record
 from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.forming_results import conversations_wait
-from memoranda.model.memories import HELD, Memory
+from memoranda.model.memories import STANDING, Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter, Source
 from memoranda.model.records import (
@@ -57,6 +58,8 @@ class About:
     pending: tuple[PendingForgetting, ...] = ()
     #: How many conversations wait to be formed, which this view sees.
     waiting: int = 0
+    #: Keys under which these memories have different values.
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def shared(self) -> tuple[Known, ...]:
@@ -72,13 +75,14 @@ async def about(
     engine: Engine, owner: Owner, view: View, limit: int, profile: Sequence[ProfileDocument], waiting: int
 ) -> About:
     """Return what the book knows about an owner, with these profile documents and the newest ``limit`` memories."""
-    active = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
+    active = Filter(types=frozenset({RecordType.MEMORY}), statuses=STANDING, newest_first=True)
     page = await engine.scan(owner, view, active, None, limit)
     memories = [record for record in page.records if isinstance(record, Memory)]
     known = [Known(memory, (await explain(engine, owner, view, memory.id)).sources) for memory in memories]
     counts = {
         type_.value: await engine.count(owner, view, Filter(types=frozenset({type_}))) for type_ in RecordType
     }
+    clashes = contradictions(memories)
     return About(
         owner,
         tuple(profile),
@@ -88,6 +92,7 @@ async def about(
         {"experience": await _lines_about(engine, owner)} if view.whole else None,
         await pending_forgettings(engine, owner, view),
         waiting,
+        tuple(clashes),
     )
 
 

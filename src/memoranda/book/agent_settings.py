@@ -8,10 +8,12 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
+from memoranda.book.dream.dream_settings import DreamSettings
 from memoranda.errors import InvalidInput
 from memoranda.formation.agent_limits import checked_limits, limits_for_agent
 from memoranda.formation.formation_settings import (
     CONTEXT,
+    DREAM,
     SHARING,
     FormingSettings,
     agent_named,
@@ -19,13 +21,24 @@ from memoranda.formation.formation_settings import (
     replaced_by,
 )
 from memoranda.model.profiles import Agent
-from memoranda.model.records import EVERYONE, Audience, Limits, Owner, View
+from memoranda.model.query import Filter
+from memoranda.model.records import (
+    EVERYONE,
+    WHOLE,
+    Audience,
+    Limits,
+    Owner,
+    RecordType,
+    View,
+    those_of,
+)
 from memoranda.model.values import Name, Value
 from memoranda.ports import Records
 
 #: Other processes may change an agent's settings: they are read again after so long.
 _KNOWN_SECONDS: Final = 30.0
 _MOST_KNOWN: Final = 1_000
+_AGENTS: Final = Filter(types=frozenset({RecordType.AGENT}))
 _Audience = Literal["self", "group", "global"]
 _AUDIENCES: Final[tuple[str, ...]] = get_args(_Audience)
 
@@ -68,6 +81,8 @@ class ContextSettings(Value):
     types: tuple[Name, ...] | None = None
     kinds: tuple[Name, ...] | None = None
     time_zone: Name | None = None
+    #: The order in which EDDI's ``/visible`` gives the agent its entries, where a request names none.
+    order: Literal["most_recent", "most_accessed"] = "most_recent"
 
     def for_agent(self, agent: Agent | None) -> ContextSettings:
         """Return these settings, replaced by the agent's own where it has some and they can be read."""
@@ -89,6 +104,7 @@ class OneAgent(NamedTuple):
     sharing: SharingSettings
     limits: Limits
     context: ContextSettings
+    dream: DreamSettings
     #: When they were read.
     read_at: float
 
@@ -103,12 +119,14 @@ class AgentSettings:
         forming: FormingSettings,
         sharing: SharingSettings,
         limits: Limits,
+        dream: DreamSettings,
     ) -> None:
         self._records = records
         self._tenant = tenant
         self._forming = forming
         self.sharing = sharing
         self._limits = limits
+        self._dream = dream
         self._context = ContextSettings()
         #: Agent → its settings.
         self._known: dict[str, OneAgent] = {}
@@ -118,6 +136,7 @@ class AgentSettings:
         self._forming.check(settings)
         self.sharing.check(settings)
         checked_limits(self._limits, settings)
+        self._dream.check(settings)
         return self._context.check(settings)
 
     async def forming(self, agent: str | None) -> FormingSettings:
@@ -131,6 +150,15 @@ class AgentSettings:
     async def context(self, agent: str | None) -> ContextSettings:
         """Return what an agent's contexts have where a call does not say it."""
         return self._context if agent is None else (await self._of(agent)).context
+
+    async def dreams(self, agent: str | None) -> tuple[DreamSettings, frozenset[str]]:
+        """Return what a night does with an agent's memories, and without an agent the ones that have settings of their own."""
+        if agent is not None:
+            return (await self._of(agent)).dream, frozenset()
+        page = await self._records.scan(self._tenant, WHOLE, _AGENTS, None, _MOST_KNOWN)
+        return self._dream, frozenset(
+            one.name for one in those_of(Agent, page.records) if DREAM in one.settings
+        )
 
     async def common_audience(self, view: View) -> Audience | None:
         """Return the audience of what a view's agent writes without naming one; None if the agent keeps to itself."""
@@ -158,6 +186,7 @@ class AgentSettings:
             self.sharing.for_agent(record),
             limits_for_agent(self._limits, record),
             self._context.for_agent(record),
+            self._dream.for_agent(record),
             at,
         )
         if len(self._known) >= _MOST_KNOWN:

@@ -9,6 +9,7 @@ from typing import Final
 
 from memoranda.book.book import Book
 from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.dreams import Dreams
 from memoranda.book.nouns.episodes import Episodes
 from memoranda.book.nouns.experience import Experience
 from memoranda.book.nouns.forgetting import Forgetting
@@ -31,6 +32,7 @@ PARTS: Final[dict[str, type]] = {
     "forgetting": Forgetting,
     "profiles": Profiles,
     "episodes": Episodes,
+    "dreams": Dreams,
     "items": Items,
     "agents": Agents,
     "experience": Experience,

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups, OpenCopy
+from memoranda.book.admin.retention import Retention
 from memoranda.book.admin.transfer import Transfer
 from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import request_of, usable_here
@@ -39,6 +40,7 @@ from memoranda.book.input import (
     owner_named,
 )
 from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.dreams import Dreams
 from memoranda.book.nouns.episodes import Episodes
 from memoranda.book.nouns.experience import Experience
 from memoranda.book.nouns.forgetting import Forgetting
@@ -60,10 +62,12 @@ from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import OpenThread
 from memoranda.model.forming_results import FormingReport
+from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.profiles import Agent, Key
 from memoranda.model.query import Hit, Hits
-from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, RecordType
+from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, RecordType, those_of
+from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id
 from memoranda.operations import Awaited, Part, Role, W, no_offer, offer, top
 from memoranda.ports import Engine, Finder, Models
@@ -73,6 +77,9 @@ from memoranda.secrets.modes import SecretsMode
 from memoranda.text.token_count import Count
 from memoranda.worker import Worker
 
+#: Of a recall the first ones count as used; not in the modes that list, whatever is asked.
+_USED_OF_RECALL = 5
+_LISTING = frozenset({"recent", "most_used"})
 #: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
 _LAST_JOB_SECONDS = 10.0
 
@@ -127,6 +134,7 @@ class BookOperations(Part[W]):
         By meaning alone it is an error that there are no vectors to compare. ``at_least``, from 0 to 1, leaves out hits
         with less confidence. ``vector`` is the query's, made with the book's own embedding. ``offset`` leaves out the
         first hits. ``explain`` names ids; the answer's ``missing`` says why each is no hit, with True of what comes next.
+        The first five memories are not archived by the nights to come, if the caller may write.
         """
         party, view = owner_named(owner, self.tenant), as_view(who)
         as_text(query, "query")
@@ -166,6 +174,9 @@ class BookOperations(Part[W]):
             await masked_hits(found)
         if not found:
             await log_narrow_view(self.engine, party, view, filter, "recall")
+        if CALLER.get().writes and mode not in _LISTING:
+            first = [hit.record for hit in found[:_USED_OF_RECALL]]
+            self.memories.uses.note_found(party, view, those_of(Memory, first))
         return found
 
     @offer(
@@ -223,9 +234,14 @@ class BookOperations(Part[W]):
             question: str, types: Set[RecordType], most: int, kinds: Set[str] | None = None
         ) -> Sequence[Hit]:
             only: Only = {"kinds": kinds}
-            return await self.recall(
-                party, question, types=types, only=only, limit=most, vector=vector, **who
-            )
+            # What is placed counts as used, not what is found for it.
+            before = CALLER.set(CALLER.get()._replace(writes=False))
+            try:
+                return await self.recall(
+                    party, question, types=types, only=only, limit=most, vector=vector, **who
+                )
+            finally:
+                CALLER.reset(before)
 
         with telemetry.span("context"):
             made, placed = await self._contexts.make(party, view, finding, request)
@@ -266,6 +282,7 @@ class Book(BookOperations[Awaited]):
         open_copy: OpenCopy,
         on_demand: OnDemand,
         forgetting: ForgetSettings,
+        retention: Retention,
     ) -> None:
         bound = BoundProfiles(engine, tenant)
         services = Services(engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms)
@@ -287,6 +304,7 @@ class Book(BookOperations[Awaited]):
         self.forgetting = Forgetting(services, backups, self.recall, self.memories.retracting.hidden)
         self.profiles = Profiles(services)
         self.episodes = Episodes(services, self.recall)
+        self.dreams = Dreams(services)
         self.items = Items(services, self.recall, finder)
         self.experience = Experience(services)
         self.agents = Agents(services, Agent)
@@ -296,7 +314,12 @@ class Book(BookOperations[Awaited]):
         self.own_work = OwnWork(services, worker)
         self.jobs = Jobs(services, self.own_work)
         self.admin = Admin(
-            services, Transfer(engine, door, tenant, forming), backups, on_erased, refresh_terms
+            services,
+            Transfer(engine, door, tenant, forming),
+            backups,
+            on_erased,
+            refresh_terms,
+            retention,
         )
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,7 +18,7 @@ from memoranda.book.windows import itself, newest_turns, page_of, turns_of
 from memoranda.first_use import dataclass
 from memoranda.formation.bound_profiles import keyed
 from memoranda.model.experience_lines import ExperienceLine, serves
-from memoranda.model.memories import HELD, INSTRUCTION, Memory
+from memoranda.model.memories import ARCHIVED, HELD, INSTRUCTION, Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.passages import UNUSED
 from memoranda.model.profiles import ProfileDocument
@@ -251,6 +251,8 @@ class Contexts:
             if request.kinds is None or INSTRUCTION in request.kinds:
                 scans.append(Scan(owner, view, _STANDING, None, _STANDING_MOST))
             scans.append(Scan(owner, view, newest, None, most))
+            # They come last, where room is left: after a long absence all may be archived.
+            scans.append(Scan(owner, view, replace(newest, statuses=frozenset({ARCHIVED})), None, most))
             for group in self._other_groups(owner, view):
                 pinned = replace(_KEPT, types=_NEWEST.types, kinds=request.kinds)
                 scans.append(Scan(group, view, pinned, None, _MOST))

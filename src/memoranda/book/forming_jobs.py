@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from memoranda.book.agent_settings import AgentSettings, SharingSettings
+from memoranda.book.dream.dream_settings import DreamSettings
 from memoranda.errors import Conflict, InvalidInput
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.model.changes import FORM, Job, JobDraft
@@ -45,11 +46,14 @@ class Forming:
         settings: FormingSettings,
         sharing: SharingSettings,
         limits: Limits,
+        dream: DreamSettings | None = None,
     ) -> None:
         self.settings = settings
         self._records = records
         self._party = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
-        self.of_agents = AgentSettings(records, self._party, settings, sharing, limits)
+        self.of_agents = AgentSettings(
+            records, self._party, settings, sharing, limits, dream or DreamSettings()
+        )
 
     @property
     def window_ttl(self) -> timedelta | None:

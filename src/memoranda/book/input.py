@@ -16,7 +16,7 @@ from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.model.data_filters import data_filter, names_data
 from memoranda.model.items import LABEL_LENGTH, LABELS, length_fault, namespace_text
 from memoranda.model.ledger import Actor
-from memoranda.model.memories import HELD, Memory, MemoryStatus
+from memoranda.model.memories import ARCHIVED, STANDING, Memory, MemoryStatus
 from memoranda.model.messages import Episode, ThreadStatus
 from memoranda.model.query import Filter
 from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, View
@@ -414,7 +414,7 @@ def as_filter(
         keys = names if keys is None or names is None else keys & names
     return Filter(
         types=types,
-        current_at=None if ended or (statuses is not None and statuses - HELD) else now,
+        current_at=None if ended or (statuses is not None and statuses - STANDING) else now,
         kinds=_names(only.get("kinds"), "kinds"),
         statuses=statuses,
         thread=None if thread is None else as_id(thread, "thread"),
@@ -436,7 +436,7 @@ def as_filter(
 
 
 _ITEMS = frozenset({RecordType.ITEM})
-_STATUSES = frozenset({status.value for status in MemoryStatus} | {status.value for status in ThreadStatus})
+_STATUSES = frozenset({*map(str, MemoryStatus), ARCHIVED, *map(str, ThreadStatus)})
 _TRUSTS = frozenset(trust.value for trust in Trust)
 
 

@@ -1,10 +1,10 @@
-"""Counting of the use of memories: their placing in prompts, which refreshes their strength."""
+"""Notes of the use of memories: their placing in prompts, which refreshes their strength, and their being found."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -15,16 +15,20 @@ from memoranda.model.memories import Memory
 from memoranda.model.passages import Use
 from memoranda.model.records import Owner, View
 
+#: A memory that recall found is noted at most once in so long, and so many are known to have been noted.
+_FOUND_AGAIN = timedelta(days=1)
+_MOST_FOUND = 10_000
 #: As long as what was used waits for more, to be noted in one write.
 _TOGETHER_SECONDS = 0.2
 
 
 class Placing(NamedTuple):
-    """One use of a memory: it was placed in a prompt at a time. The memory's content is not stored here."""
+    """One use of a memory: it was placed in a prompt at a time, or only found. The memory's content is not stored here."""
 
     id: UUID
     observed_at: datetime
     at: datetime
+    placed: bool = True
 
 
 class Uses:
@@ -35,20 +39,34 @@ class Uses:
         #: What was placed and is not yet being noted, by the loop that will note it.
         self._waiting: dict[asyncio.AbstractEventLoop, dict[tuple[Owner, View], list[Placing]]] = {}
         self._noting: set[asyncio.Task[None]] = set()
+        #: When each memory was last noted as found.
+        self._found: dict[UUID, datetime] = {}
 
     def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
         """Store in the background that memories were used: no reader waits for it or fails because of it.
 
         What several contexts place within a moment is noted together.
         """
-        if placed:
+        self._note_later(owner, view, self._placings(placed))
+
+    def note_found(self, owner: Owner, view: View, found: Sequence[Memory]) -> None:
+        """Store in the background that memories were found, which changes no strength and no count; at most once a day each."""
+        now = self._services.door.clock()
+        if len(self._found) > _MOST_FOUND:
+            self._found.clear()
+        new = [one for one in found if self._found.get(one.id, now - _FOUND_AGAIN) <= now - _FOUND_AGAIN]
+        self._found |= {one.id: now for one in new}
+        self._note_later(owner, view, [Placing(one.id, one.observed_at, now, False) for one in new])
+
+    def _note_later(self, owner: Owner, view: View, placings: Sequence[Placing]) -> None:
+        if placings:
             loop = asyncio.get_running_loop()
             if loop not in self._waiting:
                 # What a loop that has ended was to note is lost with it.
                 self._waiting = {other: was for other, was in self._waiting.items() if not other.is_closed()}
                 self._waiting[loop] = {}
                 loop.call_later(_TOGETHER_SECONDS, self._begin, loop)
-            self._waiting[loop].setdefault((owner, view), []).extend(self._placings(placed))
+            self._waiting[loop].setdefault((owner, view), []).extend(placings)
 
     def _placings(self, memories: Sequence[Memory]) -> list[Placing]:
         """Return a use of each of these memories, at the present time."""
@@ -77,8 +95,11 @@ class Uses:
         before = await self._services.engine.uses(owner, view, ids)
         after = {id: before.get(id, Use()) for id in ids}
         for one in placed:
-            after[one.id] = after[one.id].again(one.at, one.observed_at)
-        return await self._services.engine.note_use(owner, view, after)
+            use = after[one.id]
+            if one.placed or use.used_at is None or use.used_at <= one.at - _FOUND_AGAIN:
+                after[one.id] = (use.again if one.placed else use.seen)(one.at, one.observed_at)
+        changed = {id: use for id, use in after.items() if use != before.get(id)}
+        return await self._services.engine.note_use(owner, view, changed) if changed else 0
 
     async def settled(self) -> None:
         """Store all uses up to now, and wait until they are stored."""

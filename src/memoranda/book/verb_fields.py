@@ -69,7 +69,7 @@ class MemoryFields(TypedDict, total=False):
     sources: Sequence[UUID | str] | None
     #: operator, user, assistant, tool or web; without it, assistant where an agent writes, and else user.
     trust: str | None
-    #: A pinned memory is never evicted.
+    #: A pinned memory is never archived.
     pinned: bool | None
     #: The memories that it replaces.
     supersedes: Sequence[UUID | str] | None

@@ -56,6 +56,7 @@ COMMANDS = {
     "reembed": Entry("book", "Compute all vectors with the current model, while recall works."),
     "rebuild": Entry("book", "Recompute columns, links, counts and search terms."),
     "doctor": Entry("doctor", "Check the health of the book, its file and its disk."),
+    "dream": Entry("dream", "Archive what nobody used for long, and tell what contradicts itself."),
     "form": Entry("work", "Make memories from what an owner said."),
     "worker": Entry("work", "Do the book's background jobs until it is stopped."),
     "serve": Entry("service_commands.serve", "Serve the book over HTTP, with MCP and a worker."),

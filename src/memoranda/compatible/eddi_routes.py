@@ -78,11 +78,38 @@ def answer_error(error: MemorandaError) -> Response | None:
     return None
 
 
+_RESULT: Final = object_of(
+    {
+        "userId": TEXT,
+        "entriesPruned": {"type": "integer"},
+        "contradictionsFound": {"type": "integer"},
+        "entriesSummarized": {"type": "integer"},
+        "durationMs": {"type": "integer"},
+        "estimatedCostUsd": {"type": "number"},
+        "error": _MAYBE_TEXT,
+    },
+    "userId",
+    "error",
+)
+_SCHEDULE: Final = object_of(
+    {
+        "agentId": _MAYBE_TEXT,
+        "metadata": {"type": "object"},
+        "fireStatus": TEXT,
+        "nextFire": TEXT,
+        "failCount": {"type": "integer"},
+        "lastError": _MAYBE_TEXT,
+    },
+    *"agentId metadata fireStatus nextFire failCount lastError".split(),
+)
 memory_routes = APIRouter(
     prefix="/usermemorystore/memories", tags=["usermemorystore"], route_class=route_class(answer_error)
 )
 property_routes = APIRouter(
     prefix="/propertiesstore/properties", tags=["propertiesstore"], route_class=route_class(answer_error)
+)
+schedule_routes = APIRouter(
+    prefix="/schedulestore/schedules", tags=["schedulestore"], route_class=route_class(answer_error)
 )
 _USER: Final = ("userId",)
 
@@ -118,7 +145,7 @@ async def list_visible(request: Request) -> Response:
         request.path_params["userId"],
         asked.get("agentId"),
         [one for one in asked.getlist("groupId") if one],
-        asked.get("order", "most_recent"),
+        asked.get("order", ""),
         limit,
     )
     return json_answer(found)
@@ -174,6 +201,34 @@ async def count(request: Request) -> Response:
     """Count the entries of a user."""
     user = request.path_params["userId"]
     return json_answer({"userId": user, "count": await entries.count_entries(guard_of(request), user)})
+
+
+@memory_routes.post(
+    "/{userId}/dream",
+    **described(
+        "run_dream",
+        answers={200: _RESULT},
+        path=_USER,
+        query={"agentId": TEXT},
+        failure=_FAILURE,
+        writes=True,
+    ),
+)
+async def run_dream(request: Request) -> Response:
+    """Do a night of an agent for a user: archive what was not used for long, and count what contradicts itself."""
+    user, agent = request.path_params["userId"], request.query_params.get("agentId")
+    return json_answer(await entries.dream_result(guard_of(request), user, agent))
+
+
+@schedule_routes.get(
+    "",
+    **described(
+        "list_schedules", answers={200: {"type": "array", "items": _SCHEDULE}}, path=(), failure=_FAILURE
+    ),
+)
+async def list_schedules(request: Request) -> Response:
+    """List the scheduled nights."""
+    return json_answer(await entries.list_schedules(guard_of(request)))
 
 
 @memory_routes.put(

@@ -60,7 +60,7 @@ restriction_routes = APIRouter(prefix="/admin/gdpr", tags=["gdpr"], route_class=
 async def erase(request: Request) -> Response:
     """Erase everything of a user."""
     guard, user = guard_of(request), request.path_params["userId"]
-    memories = await count_entries(guard, user)
+    memories = await count_entries(guard, user, archived=True)
     threads = await guard.call("records.count", owner=user, types="thread", as_owner=True)
     receipt = await guard.call("forget", owner=user, everything=True, as_owner=True)
     counts = {
@@ -82,7 +82,7 @@ async def export(request: Request) -> Response:
     head = {
         "userId": user,
         "exportedAt": _moment(datetime.now(UTC)),
-        "memories": await list_entries(guard, user),
+        "memories": await list_entries(guard, user, archived=True),
     }
     return StreamingResponse(
         _streamed(head, guard.stream("admin.export", owner=user, everything=True)),

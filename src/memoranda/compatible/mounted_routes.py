@@ -6,12 +6,18 @@ from fastapi import APIRouter
 
 from memoranda.access.service_settings import ServiceSettings
 from memoranda.book.all_operations import OPERATIONS
-from memoranda.compatible.eddi_routes import memory_routes, property_routes
+from memoranda.compatible.eddi_routes import memory_routes, property_routes, schedule_routes
 from memoranda.compatible.gdpr_routes import gdpr_routes, restriction_routes
 from memoranda.compatible.langgraph_routes import store_routes
 
 
 def compatible_routes(settings: ServiceSettings) -> tuple[APIRouter, ...]:
     """Return the routes of all other products."""
-    always = memory_routes, property_routes, gdpr_routes, store_routes(settings.store_owner_label)
+    always = (
+        memory_routes,
+        property_routes,
+        schedule_routes,
+        gdpr_routes,
+        store_routes(settings.store_owner_label),
+    )
     return (*always, restriction_routes) if "admin.restrict" in OPERATIONS else always

@@ -14,7 +14,8 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.access.principal import Caller
-from memoranda.errors import InvalidInput, LimitReached, NotAllowed, NotFound
+from memoranda.book.dream.contradictions import contradictions
+from memoranda.errors import InvalidInput, LimitReached, NotAllowed, NotFound, Restricted
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.values import is_id, refused
@@ -33,16 +34,23 @@ _FORGOTTEN_AT_ONCE: Final = 200
 _TEAM: Final = "group:"
 
 
-async def list_entries(guard: Caller, user: str) -> list[dict[str, Any]]:
-    """Return the entries of a user."""
-    return _entries(user, await _memories(guard, user))
+async def list_entries(guard: Caller, user: str, *, archived: bool = False) -> list[dict[str, Any]]:
+    """Return the entries of a user; with ``archived`` those that are archived, too."""
+    return _entries(user, await _memories(guard, user, _STANDING if archived else None))
 
 
 async def visible_entries(
     guard: Caller, user: str, agent: str | None, groups: Sequence[str], order: str, limit: int
 ) -> list[dict[str, Any]]:
-    """Return the entries that an agent sees, with those of its teams; a ``limit`` below 1 is none."""
+    """Return the entries that an agent sees, with those of its teams; a ``limit`` below 1 is none.
+
+    Without an ``order`` it is the agent's own.
+    """
     reader = agent if agent and agent != NO_AGENT else NO_AGENT if groups else None
+    known = (
+        await guard.call("agents.get", name=reader) if reader not in (None, NO_AGENT) and not order else None
+    )
+    order = order or ("" if known is None else dict(known.settings.get("context") or {}).get("order", ""))
     who: dict[str, Any] = {"agent": reader, "groups": list(groups)} if reader else {}
     owner = _owner(guard, user)
     if order == "most_accessed":
@@ -52,15 +60,70 @@ async def visible_entries(
             hit for hit in await guard.call("recall", owner=owner, **asked, **who) if _has_reader(hit.record)
         ]
         entries = [_entry(user, hit.record, hit.uses) for hit in hits]
-        with contextlib.suppress(NotAllowed):  # somebody who only reads counts nothing
-            await guard.call("memories.mark_used", owner=owner, ids=[hit.id for hit in hits], **who)
+        await _used(guard, owner, [hit.record for hit in hits], who, placed=True)
     else:
-        entries = _entries(user, filter(_has_reader, await _memories(guard, user, who=who)))
+        read = [one for one in await _memories(guard, user, who=who) if _has_reader(one)]
+        entries = _entries(user, read)
+        if who:
+            given = {entry["id"] for entry in (entries[:limit] if limit > 0 else entries)}
+            told = [one for one in read if _entry(user, one, 0)["id"] in given]
+            await _used(guard, owner, told, who, placed=False)
     for group in groups:
         with contextlib.suppress(NotFound):
             team = _TEAM + group
             entries += _entries(team, await _memories(guard, team, who={**who, "groups": [group]}))
     return entries[:limit] if limit > 0 else entries
+
+
+async def _used(
+    guard: Caller, owner: str | Owner, given: Sequence[Memory], who: Mapping[str, Any], *, placed: bool
+) -> None:
+    """Note that an agent was given memories; of somebody who only reads nothing is noted."""
+    with contextlib.suppress(NotAllowed):
+        ids = [one.id for one in given]
+        await guard.call("memories.mark_used", owner=owner, ids=ids, placed=placed, **who)
+
+
+async def dream_result(guard: Caller, user: str, agent: str | None) -> dict[str, Any]:
+    """Do a night of an agent for a user, and return its result as EDDI has it; one that cannot be done says why."""
+    error, report = "", None
+    known = await guard.call("agents.get", name=agent) if agent else None
+    dreaming = None if known is None else known.settings.get("dream")
+    if not agent:
+        error = "agentId is required"
+    elif known is None:
+        error = f"Agent not found: {agent}"
+    elif not (isinstance(dreaming, Mapping) and dreaming.get("enabled")):
+        error = f"Dream is disabled for agent {agent}: set settings.dream.enabled"
+    else:
+        try:
+            report = await guard.call("dreams.run", owner=_owner(guard, user), agent=agent)
+        except Restricted:
+            error = "processing_restricted"
+    return {
+        "userId": user,
+        "entriesPruned": len(report.archived) if report else 0,
+        "contradictionsFound": len(report.contradictions) if report else 0,
+        "entriesSummarized": 0,
+        "durationMs": round(report.seconds * 1000) if report else 0,
+        "estimatedCostUsd": 0.0,
+        "error": error or None,
+    }
+
+
+async def list_schedules(guard: Caller) -> list[dict[str, Any]]:
+    """Return the scheduled nights as EDDI lists schedules."""
+    return [
+        {
+            "agentId": one.agent,
+            "metadata": {"dreamType": "dream_consolidation"},
+            "fireStatus": one.state,
+            "nextFire": _moment(one.next_at),
+            "failCount": one.attempts,
+            "lastError": one.error or None,
+        }
+        for one in await guard.call("dreams.schedules")
+    ]
 
 
 async def search_entries(guard: Caller, user: str, text: str) -> list[dict[str, Any]]:
@@ -84,10 +147,11 @@ async def entry_by_key(guard: Caller, user: str, key: str) -> dict[str, Any] | N
     return found[0] if found else None
 
 
-async def count_entries(guard: Caller, user: str) -> int:
-    """Return how many entries a user has."""
+async def count_entries(guard: Caller, user: str, *, archived: bool = False) -> int:
+    """Return how many entries a user has; with ``archived`` those that are archived count, too."""
+    only = _STANDING if archived else _ACTIVE
     count: int = await guard.call(
-        "records.count", owner=_owner(guard, user), types="memory", only=_ACTIVE, as_owner=True
+        "records.count", owner=_owner(guard, user), types="memory", only=only, as_owner=True
     )
     return count
 
@@ -123,7 +187,7 @@ async def delete_entry(guard: Caller, id: str) -> bool:
     user, root = _parts(id)
     if root is None:
         return False
-    found = await _memories(guard, user, {"data.entry.id": {"eq": root.hex}}) or await _newest(
+    found = await _memories(guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}) or await _newest(
         guard, user, root
     )
     if not found:
@@ -134,7 +198,7 @@ async def delete_entry(guard: Caller, id: str) -> bool:
 
 async def delete_entries(guard: Caller, user: str) -> int:
     """Erase the entries of a user and return their number; conversations stay."""
-    count = await count_entries(guard, user)
+    count = await count_entries(guard, user, archived=True)
     everything = await _memories(guard, user, {"statuses": None})
     await _erase(guard, user, [one.id for one in everything])
     return count
@@ -142,13 +206,13 @@ async def delete_entries(guard: Caller, user: str) -> int:
 
 async def read_properties(guard: Caller, user: str) -> dict[str, Any]:
     """Return the values of the global entries by their keys."""
-    entries = await list_entries(guard, user)
+    entries = await list_entries(guard, user, archived=True)
     return {one["key"]: one["value"] for one in reversed(entries) if one["visibility"] == "global"}
 
 
 async def merge_properties(guard: Caller, user: str, properties: Mapping[str, Any]) -> None:
     """Store each property as a global entry; one that has this value already stays as it is."""
-    entries = await list_entries(guard, user)
+    entries = await list_entries(guard, user, archived=True)
     held = {one["key"]: one["value"] for one in reversed(entries) if one["visibility"] == "global"}
     for key, value in properties.items():
         name = key.strip()
@@ -161,7 +225,7 @@ async def merge_properties(guard: Caller, user: str, properties: Mapping[str, An
 
 async def delete_properties(guard: Caller, user: str) -> None:
     """Erase all global entries of a user."""
-    found = await _memories(guard, user)
+    found = await _memories(guard, user, _STANDING)
     await _erase(guard, user, [one.id for one in found if _entry(user, one, 0)["visibility"] == "global"])
 
 
@@ -174,6 +238,8 @@ def as_category(given: Any) -> str:
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _ACTIVE: Final = {"statuses": ["active"]}
+#: With the archived ones, which no list shows.
+_STANDING: Final = {"statuses": ["active", "archived"]}
 _PERSON: Final = {"as_owner": True}
 
 
@@ -201,7 +267,7 @@ async def _memories(
 
 async def _with_key(guard: Caller, user: str, key: str) -> list[dict[str, Any]]:
     own = key.strip()
-    found = await _memories(guard, user, {"keys": [own, _digested(own)]})
+    found = await _memories(guard, user, {**_STANDING, "keys": [own, _digested(own)]})
     return [one for one in _entries(user, found) if one["key"] == own]
 
 
@@ -228,7 +294,12 @@ def _has_reader(memory: Memory) -> bool:
 
 
 def _entries(user: str, found: Iterable[Memory]) -> list[dict[str, Any]]:
-    entries = [_entry(user, one, 0) for one in found]
+    memories = list(found)
+    # Of what this reader reads: nobody learns that another agent's own memory says something else.
+    conflicts = {id for one in contradictions(memories) for id in one.ids}
+    entries = [_entry(user, one, 0) for one in memories]
+    for one, entry in zip(memories, entries, strict=True):
+        entry["conflicted"] |= one.id in conflicts
     return sorted(entries, key=lambda one: str(one["updatedAt"]), reverse=True)
 
 
@@ -325,7 +396,7 @@ async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience)
     """Give the memory of an entry other readers, so that the new one takes its place."""
     if root is None:
         return
-    found = await _memories(guard, user, {"data.entry.id": {"eq": root.hex}}) or await _newest(
+    found = await _memories(guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}) or await _newest(
         guard, user, root
     )
     for one in found:

@@ -1,4 +1,4 @@
-"""The tools of EDDI for an administrator: eight of user memory, and two for a person's rights."""
+"""The tools of EDDI for an administrator: nine of user memory, and two for a person's rights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UserMemoryTools:
         userId: str,  # noqa: N803
         agentId: str,  # noqa: N803
         groupIds: str = "",  # noqa: N803
-        order: str = "most_recent",
+        order: str = "",
         limit: int = 50,
     ) -> dict[str, Any]:
         """List the memories of a user that an agent sees; groupIds are separated by commas."""
@@ -61,6 +61,10 @@ class UserMemoryTools:
     async def count_user_memories(self, userId: str) -> dict[str, Any]:  # noqa: N803
         """Count the memories of a user."""
         return {"userId": userId, "count": await entries.count_entries(self._guard, userId)}
+
+    async def run_dream(self, userId: str, agentId: str) -> dict[str, Any]:  # noqa: N803
+        """Archive a user's memories that an agent did not use for long, and count those that contradict each other."""
+        return await entries.dream_result(self._guard, userId, agentId)
 
     async def upsert_user_memory(
         self,
@@ -104,7 +108,7 @@ class UserMemoryTools:
     async def delete_user_data(self, userId: str, confirmation: str = "") -> dict[str, Any]:  # noqa: N803
         """Erase everything of a user: memories, conversations, profile, items. Pass confirmation='CONFIRM'."""
         _confirm(confirmation)
-        count = await entries.count_entries(self._guard, userId)
+        count = await entries.count_entries(self._guard, userId, archived=True)
         receipt = await self._guard.call("forget", owner=userId, everything=True, as_owner=True)
         return {
             "userId": userId,
@@ -133,6 +137,9 @@ USER_MEMORY_ANNOTATIONS: Final = {
     "search_user_memories": _READS,
     "get_memory_by_key": _READS,
     "count_user_memories": _READS,
+    "run_dream": ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    ),
     "upsert_user_memory": ToolAnnotations(
         read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     ),

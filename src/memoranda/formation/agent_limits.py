@@ -20,6 +20,8 @@ AGENT_LIMITS: Final = frozenset(
         "message_length",
         "writes_per_run",
         "memories_per_agent",
+        "memories_per_owner",
+        "at_capacity",
         "tool_output_length",
         "tool_calls",
         "overflow_length",

@@ -16,7 +16,7 @@ from memoranda.formation.schemas.bound_fields import (
     with_bound_fields,
 )
 from memoranda.model.drafts import WantedSchema
-from memoranda.model.memories import HELD, Memory, MemoryStatus
+from memoranda.model.memories import HELD, STANDING, Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.profiles import ProfileDocument, Schema
 from memoranda.model.query import Filter, Scan
@@ -38,7 +38,7 @@ _ENDED: Final = frozenset(status.value for status in MemoryStatus) - HELD
 def keyed(schemas: Mapping[str, HasBoundFields]) -> Filter:
     """Return the filter of the active memories that may hold a bound field of these schemas."""
     keys = frozenset(key for schema in schemas.values() for key in schema.keys.values())
-    return Filter(types=_MEMORY, statuses=HELD, keys=keys, newest_first=True)
+    return Filter(types=_MEMORY, statuses=STANDING, keys=keys, newest_first=True)
 
 
 def bound_by(schema: str, known: Schema | None) -> dict[str, FormationSchema]:

@@ -21,7 +21,9 @@ SHARING: Final = "sharing"
 #: The keys of an agent's own limits, and of its own choices for contexts.
 LIMITS: Final = "limits"
 CONTEXT: Final = "context"
-_SECTIONS: Final = (SECTION, SHARING, LIMITS, CONTEXT)
+#: The key of what a night does with its memories.
+DREAM: Final = "dream"
+_SECTIONS: Final = (SECTION, SHARING, LIMITS, CONTEXT, DREAM)
 #: The kind of the job that gives a quiet thread its episode.
 QUIET: Final = "episode"
 #: The settings that an agent may set for itself.

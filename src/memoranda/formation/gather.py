@@ -22,7 +22,7 @@ from memoranda.formation.schemas.request_schemas import wanted_schemas
 from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor
-from memoranda.model.memories import HELD, Memory
+from memoranda.model.memories import STANDING, Memory
 from memoranda.model.messages import FINISHED, Episode, Message, Thread
 from memoranda.model.profiles import Agent, Schema, Trigger
 from memoranda.model.query import Filter
@@ -197,7 +197,7 @@ class ThreadReader:
     async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
         """Return the data of a prompt with the memories that the excerpt may repeat, correct, replace or settle."""
         thread, view = excerpt.thread, reading_view(excerpt.thread)
-        open_ones = Filter(types=_MEMORY, kinds=frozenset({COMMITMENT}), statuses=HELD, newest_first=True)
+        open_ones = Filter(types=_MEMORY, kinds=frozenset({COMMITMENT}), statuses=STANDING, newest_first=True)
         # Words such as "Sent!" find no commitment.
         page = await self._records.scan(thread.owner, view, open_ones, None, _COMMITMENTS)
         found = (*those_of(Memory, page.records), *await self._candidates(excerpt, view, reading.now))
@@ -209,10 +209,10 @@ class ThreadReader:
         thread, view = reading.thread, reading_view(reading.thread)
         found: dict[UUID, Memory] = {}
         if wanted.all:
-            only = Filter(types=_MEMORY, statuses=HELD, trust=frozenset({Trust.USER}))
+            only = Filter(types=_MEMORY, statuses=STANDING, trust=frozenset({Trust.USER}))
             found = {one.id: one for one in those_of(Memory, await self._all(thread.owner, view, only))}
         for value in wanted.values:
-            close = await self._find_memories(thread.owner, view, value, HELD, reading.now)
+            close = await self._find_memories(thread.owner, view, value, STANDING, reading.now)
             found |= {one.id: one for one in close}
         candidates = tuple(shown((one for one in found.values() if _is_formed_statement(one)), self.secrets))
         return reading.model_copy(update={"candidates": candidates})
@@ -301,7 +301,7 @@ class ThreadReader:
         """Return memories that the excerpt may repeat, correct or replace: the best hit of each turn first."""
         said = [m for m in excerpt.new if m.role in ("user", "assistant")][-_ASKING:]
         ranked = [
-            await self._find_memories(excerpt.thread.owner, view, message.content, HELD, now)
+            await self._find_memories(excerpt.thread.owner, view, message.content, STANDING, now)
             for message in said
         ]
         found: dict[UUID, Memory] = {}

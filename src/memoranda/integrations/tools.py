@@ -302,7 +302,7 @@ class MemoryTools:
         try:
             id = UUID(key)
         except ValueError:
-            only: Only = {"keys": key, "statuses": ["active", "superseded"]}
+            only: Only = {"keys": key, "statuses": ["active", "archived", "superseded"]}
             page = await self.book.records.list(
                 self.scope.owner,
                 types="memory",

@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
@@ -14,7 +15,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from memoranda.errors import InvalidInput, NotFound
+from memoranda.errors import InvalidInput, NotAllowed, NotFound
 from memoranda.integrations.forget_answers import taken
 from memoranda.mcp_server.asker import Asker, Asking
 from memoranda.model.memories import Memory
@@ -247,6 +248,9 @@ class AgentTools:
         how: dict[str, Any] = {} if query.strip() else {"mode": "recent", "types": "memory"}
         hits = list(await asker.call("recall", query=query, offset=begin, limit=limit + 1, **how))
         found: list[Found] = [self._found(asker, hit) for hit in hits[:limit]]
+        with suppress(NotAllowed):  # of somebody who only reads nothing is noted
+            given = [hit.id for hit in hits[:limit] if isinstance(hit.record, Memory)]
+            await asker.call("memories.mark_used", ids=given, placed=False)
         more = f"{begin + limit}.{_mark(query)}" if len(hits) > limit else None
         return {"found": found, "cursor": more}
 

@@ -249,6 +249,22 @@ class Retract:
 
 
 @dataclass(frozen=True, slots=True)
+class Archive:
+    """Archive a memory, unless it was changed since this version was read, or is protected."""
+
+    memory: UUID
+    version: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Bring an archived memory back to the lists of active ones."""
+
+    memory: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class RetractSource:
     """Mark a message or an episode as faulty: every statement derived only from it is retracted."""
 
@@ -351,6 +367,8 @@ Change = (
     | Supersede
     | Confirm
     | Retract
+    | Archive
+    | Restore
     | RetractSource
     | Hide
     | Amend

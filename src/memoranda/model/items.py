@@ -1,4 +1,4 @@
-"""Items: named values of any JSON type in a namespace, which are never evicted; the changes to them, and the text that recall finds."""
+"""Items: named values of any JSON type in a namespace, which never make room; the changes to them, and the text that recall finds."""
 
 from __future__ import annotations
 

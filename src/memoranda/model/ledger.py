@@ -28,7 +28,9 @@ class Verb(StrEnum):
     SUPERSEDE = "supersede"
     CONFIRM = "confirm"
     RETRACT = "retract"
-    EVICT = "evict"
+    #: A memory left the lists and limits of active ones; and it came back.
+    ARCHIVE = "archive"
+    RESTORE = "restore"
     AMEND = "amend"
     SHARE = "share"
     SET = "set"
@@ -158,6 +160,9 @@ IGNORED = {
     "place": "another message has its place in the thread",
     "taken": "another record has this key, name or external id",
     "erased": "it was forgotten, and cannot be added again",
+    "changed": "it was changed since, and stays as it is",
+    "cited": "an active record cites it, so it stays active",
+    "not_archived": "it is not archived",
     "empty": "it is empty, and replaces nothing",
     "sourceless": "its sources are not in this book",
     "about": "it tells what others hold about the owner, and is no record of the owner's",

@@ -61,14 +61,16 @@ class MemoryStatus(StrEnum):
     RETRACTED = "retracted"
     #: The operation that made it was undone.
     UNDONE = "undone"
-    #: It made room when its owner's cap was reached.
-    EVICTED = "evicted"
 
 
 #: The kind of a memory that says how the assistant should act, whatever is asked.
 INSTRUCTION = "instruction"
-#: The statuses of active memories.
+#: The status of active memories that are not archived, for filters.
 HELD = frozenset({MemoryStatus.ACTIVE.value})
+#: What filters name an active memory that is archived: nobody used it for long, or it made room at a limit.
+ARCHIVED = "archived"
+#: The statuses of all active memories, for filters.
+STANDING = HELD | {ARCHIVED}
 
 
 class Granularity(StrEnum):
@@ -216,8 +218,10 @@ class Memory(Record):
     #: The statement that it would have replaced, had it enough trust; it has no claim to its key as long as this is set.
     disputes: UUID | None = None
     status: MemoryStatus = MemoryStatus.ACTIVE
-    #: Why it was retracted or evicted.
+    #: Why it was retracted or archived.
     reason: Text = ""
+    #: It is active and recall finds it, but lists of active memories, counts and limits leave it out.
+    archived: bool = False
     #: The caller's own id for it, unique among the owner's memories with the same audience.
     external_id: ExternalId | None = None
     #: The episode that tells of the part of a conversation from which it comes. ``get``, ``why`` and exports look it up; it is never stored.
@@ -249,6 +253,11 @@ class Memory(Record):
     def active(self) -> bool:
         """True if the statement is active."""
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
+
+    @property
+    def counts(self) -> bool:
+        """True if the statement is active and not archived."""
+        return self.active and not self.archived
 
     @property
     def document(self) -> dict[str, Any] | None:

@@ -59,6 +59,10 @@ class Use(Value):
         since = max(now - (learnt if self.used_at is None else self.used_at), timedelta())
         return float(self.strength * 0.5 ** (since / HALF_LIFE))
 
+    def seen(self, now: datetime, learnt: datetime) -> Use:
+        """Return this use as of the given time: it is not counted, and the strength then and later stays what it was."""
+        return Use(strength=self.strength_at(now, learnt), used_at=now, count=self.count)
+
     def again(self, now: datetime, learnt: datetime) -> Use:
         """Return this use, with one more counted at the given time."""
         strength = self.strength_at(now, learnt)

@@ -203,7 +203,21 @@ DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "
 
 
 #: The limits on the number of active memories: the fields of the errors that say that one is reached.
-CAPS = frozenset({"memories_per_agent", "memories_per_owner"})
+CAPS = frozenset({"memories_per_agent", "memories_per_owner", "archived_per_owner"})
+
+
+def days_by_kind(given: object) -> object:
+    """Read also ``context=30, note=7``, as an environment gives it."""
+    if isinstance(given, str):
+        given = dict(part.strip().split("=", 1) for part in given.split(",") if "=" in part)
+    return given
+
+
+def checked_days(given: dict[str, float]) -> dict[str, float]:
+    """Return days by kind; raise ValueError if some are out of bounds."""
+    if not all(0 < days <= 100_000 for days in given.values()):
+        raise ValueError("give days above 0, at most 100000, for each kind")
+    return given
 
 
 class Limits(Value):
@@ -239,12 +253,14 @@ class Limits(Value):
     memories_per_agent: int = Field(default=5000, ge=1)
     #: Active memories of one owner, of all agents together; None: no limit.
     memories_per_owner: int | None = Field(default=None, ge=1)
-    #: Items of one owner; at this number new ones are refused, and none is ever evicted.
+    #: Items of one owner; at this number new ones are refused.
     items_per_owner: int = Field(default=100_000, ge=1)
     #: Bytes of one item's value as JSON in UTF-8.
     item_size: int = Field(default=1_048_576, ge=1, le=16_777_216)
-    #: At one of these numbers: ``evict_weakest`` refuses what is written, and what is formed evicts the writing agent's weakest
-    #: memories; ``evict_oldest`` evicts the writing agent's oldest for any statement; ``reject`` evicts nothing.
+    #: Archived memories of one owner; at this number none is archived any more.
+    archived_per_owner: int = Field(default=100_000, ge=1)
+    #: At one of these numbers: ``evict_weakest`` refuses what is written, and what is formed archives the writing agent's weakest
+    #: memories; ``evict_oldest`` archives the writing agent's oldest for any statement; ``reject`` archives nothing.
     at_capacity: Literal["evict_weakest", "evict_oldest", "reject"] = "evict_weakest"
     #: From so many users a line of experience must stem before it serves others.
     experience_min_users: int = Field(default=3, ge=1, le=100)
@@ -258,17 +274,12 @@ class Limits(Value):
     @field_validator("kind_days", mode="before")
     @classmethod
     def _kinds_with_days(cls, given: object) -> object:
-        """Read also ``context=30, note=7``, as an environment gives it."""
-        if isinstance(given, str):
-            given = dict(part.strip().split("=", 1) for part in given.split(",") if "=" in part)
-        return given
+        return days_by_kind(given)
 
     @field_validator("kind_days")
     @classmethod
     def _some_days(cls, given: dict[str, float]) -> dict[str, float]:
-        if not all(0 < days <= 100_000 for days in given.values()):
-            raise ValueError("give days above 0, at most 100000, for each kind")
-        return given
+        return checked_days(given)
 
     def thread_expiry(self, at: datetime) -> datetime | None:
         """Return when a thread expires that is opened at this moment; None if it does not."""

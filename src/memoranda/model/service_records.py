@@ -27,6 +27,8 @@ class Caller(NamedTuple):
     name: str
     surface: str
     trust: Trust = Trust.OPERATOR
+    #: False if it may only read.
+    writes: bool = True
 
 
 #: A program that holds the book itself.

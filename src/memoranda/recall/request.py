@@ -15,7 +15,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.memories import HELD
+from memoranda.model.memories import STANDING
 from memoranda.model.query import Filter, Times
 from memoranda.model.records import PASSAGE_TYPES, RecordType
 from memoranda.model.values import micros
@@ -271,7 +271,7 @@ _REPEATED = 4
 MOST_CANDIDATES = 4000
 
 #: The statuses read if the caller names none: those of current memories, and None for records without a status.
-_READ: frozenset[str | None] = HELD | {None}
+_READ: frozenset[str | None] = STANDING | {None}
 _WITHDRAWN = frozenset({"withdrawn"})
 _MEMORIES = frozenset({RecordType.MEMORY.value})
 

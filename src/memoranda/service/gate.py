@@ -423,5 +423,5 @@ def _place(path: str) -> str:
 
 
 _PLACES = frozenset(
-    "livez readyz health metrics openapi.json admin mcp usermemorystore propertiesstore store v1".split()
+    "livez readyz health metrics openapi.json admin mcp usermemorystore propertiesstore schedulestore store v1".split()
 )

@@ -8,6 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from memoranda import telemetry
 
+#: What is counted of nights.
+_NIGHTS = {
+    "users_processed": "Owners whose night was done.",
+    "entries_pruned": "Memories that nights archived.",
+    "contradictions_found": "Contradictions that nights found.",
+    "cycles_failed": "Attempts at a night that failed.",
+}
 #: Upper bounds in seconds of the buckets of a request's duration.
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -29,7 +36,7 @@ class Metrics:
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
         """Return all metrics, with some values of the present: each with its description."""
-        lines = [*self._counts(), *self._histogram()]
+        lines = [*self._counts(), *self._histogram(), *_nights()]
         for name, (about, value) in gauges.items():
             lines += _head(name, "gauge", about)
             lines.append(f"{name} {value:g}")
@@ -50,6 +57,17 @@ class Metrics:
                 yield f'{name}_bucket{{verb="{verb}",le="{bound}"}} {below}'
             yield f'{name}_sum{{verb="{verb}"}} {self._seconds[verb]:.6f}'
             yield f'{name}_count{{verb="{verb}"}} {below}'
+
+
+def _nights() -> Iterator[str]:
+    """Yield the totals of the nights that this process did."""
+    for name, about in _NIGHTS.items():
+        yield from _head(f"memoranda_dream_{name}_total", "counter", about)
+        yield f"memoranda_dream_{name}_total {telemetry.NIGHTS[name.replace('_', '.')]}"
+    name = "memoranda_dream_duration_seconds"
+    yield from _head(name, "summary", "Time that nights took, each of one owner.")
+    yield f"{name}_sum {telemetry.NIGHTS['seconds']:.6f}"
+    yield f"{name}_count {telemetry.NIGHTS['users.processed']}"
 
 
 def _head(name: str, kind: str, about: str) -> Iterable[str]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.model.book_rows import JobPiece, ReadPiece
+from memoranda.model.memories import ARCHIVED
 from memoranda.model.passages import UNUSED, Use
 from memoranda.model.service_records import RESTRICTING
 from memoranda.model.values import micros
@@ -115,6 +116,7 @@ ASKED: dict[type[Question[Any]], Asked] = {
         bool,
     ),
     q.CountOwn: Asked(Count("records", (*_ACTIVE, Is("agent", Of("agent"), True)))),
+    q.CountArchived: Asked(Count("records", (Own(), Is("type", "memory"), Is("status", ARCHIVED)))),
     q.CountRun: Asked(Count("records", (Own(), Is("run", Of("run"))))),
     q.WritersOfExpired: Asked(
         Rows("records", (*_ACTIVE, Than("expires", "<=", Of("at"))), ("agent",)), _column

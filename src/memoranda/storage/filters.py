@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from memoranda.first_use import dataclass
 from memoranda.model.data_filters import DataFilter
-from memoranda.model.memories import HELD, INSTRUCTION
+from memoranda.model.memories import ARCHIVED, HELD, INSTRUCTION, STANDING
 from memoranda.model.messages import Message
 from memoranda.model.query import Filter, Page, place_of
 from memoranda.model.records import COMMITMENT, PASSAGE_TYPES, Record, RecordType
@@ -21,7 +21,9 @@ _CONTENT = '"content":"'
 _PAST_ALL = 2**62
 #: Active instructions, memories with a key and pinned ones are few among many, and have indexes with these conditions. A test
 #: on the text chooses the index without reading JSON, which might be damaged; the filter's own condition decides.
-_ACTIVE, _PINNED, _KEYED = "r.type = 'memory' AND r.status = 'active'", '"pinned":true', '"key":"'
+_ACTIVE, _ARCHIVED = (f"r.type = 'memory' AND r.status = '{one}'" for one in ("active", ARCHIVED))
+_STANDING = f"r.type = 'memory' AND r.status IN ('active', '{ARCHIVED}')"
+_PINNED, _KEYED = '"pinned":true', '"key":"'
 
 #: A filter's field, and the place of its facet in a record's facets.
 _SAME = (("agent", 1), ("subject", 3))
@@ -66,11 +68,9 @@ class Dialect:
             return "memories_pinned", f"r.type = 'memory' AND {self.holds.format(_PINNED)}"
         if active and filter.kinds == frozenset({INSTRUCTION}):
             return "memories_instructing", f"{_ACTIVE} AND r.kind = '{INSTRUCTION}'"
-        return (
-            ("memories_keyed", f"{_ACTIVE} AND {self.holds.format(_KEYED)}")
-            if active and filter.keys
-            else None
-        )
+        if filter.keys and filter.statuses is not None and filter.statuses <= STANDING:
+            return "memories_keyed", f"{_STANDING} AND {self.holds.format(_KEYED)}"
+        return ("memories_archived", _ARCHIVED) if filter.statuses == frozenset({ARCHIVED}) else None
 
     def conditions(self, filter: Filter, at: datetime | None) -> tuple[str, dict[str, Any]]:
         """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads.

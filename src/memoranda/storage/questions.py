@@ -101,6 +101,11 @@ class CountActive(Question[int]):
 
 
 @dataclass(frozen=True, slots=True)
+class CountArchived(Question[int]):
+    """The number of the owner's archived memories."""
+
+
+@dataclass(frozen=True, slots=True)
 class CountItems(Question[int]):
     """The number of the owner's items; with a moment, without those that had expired then, which takes longer."""
 
@@ -122,7 +127,7 @@ class CountOwn(Question[int]):
 
 
 class OwnMemory(NamedTuple):
-    """The facts about an agent's active memory that tell if it may be evicted, and how soon."""
+    """The facts about an agent's active memory that tell if it may make room, and how soon."""
 
     id: UUID
     #: Times in microseconds.

@@ -16,7 +16,7 @@ from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.items import Item, namespace_text
 from memoranda.model.ledger import Actor, Entry, Ignored, Line, Verb
-from memoranda.model.memories import Cardinality, Cited, DaySpan, Granularity, Memory, MemoryStatus
+from memoranda.model.memories import ARCHIVED, Cardinality, Cited, DaySpan, Granularity, Memory, MemoryStatus
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
@@ -91,6 +91,8 @@ class _Columns:
 def _columns(record: Record) -> _Columns:
     if isinstance(record, Memory):
         held = "withdrawn" if record.withdrawn else record.status.value
+        if record.active and record.archived:
+            held = ARCHIVED
         # What took another's place holds from where the other one ended.
         since = record.valid_from or (record.observed_at if record.supersedes else None)
         return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.ends_at)

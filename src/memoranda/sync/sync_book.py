@@ -23,6 +23,7 @@ from memoranda.sync.background_loop import Loop, SyncPart
 from memoranda.sync.sync_parts import (
     SyncAdmin,
     SyncAgents,
+    SyncDreams,
     SyncEpisodes,
     SyncExperience,
     SyncForgetting,
@@ -55,6 +56,7 @@ class SyncBook(SyncPart, BookOperations[Blocking]):
         self.forgetting = SyncForgetting(book.forgetting, loop)
         self.profiles = SyncProfiles(book.profiles, loop)
         self.episodes = SyncEpisodes(book.episodes, loop)
+        self.dreams = SyncDreams(book.dreams, loop)
         self.items = SyncItems(book.items, loop)
         self.experience = SyncExperience(book.experience, loop)
         self.agents = SyncAgents(book.agents, loop)

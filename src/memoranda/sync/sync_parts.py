@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from memoranda.book import ThreadHandle
 from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.dreams import Dreams
 from memoranda.book.nouns.episodes import Episodes
 from memoranda.book.nouns.experience import Experience
 from memoranda.book.nouns.forgetting import Forgetting
@@ -56,6 +57,10 @@ class SyncProfiles(SyncPart, Profiles[Blocking]):
 
 class SyncEpisodes(SyncPart, Episodes[Blocking]):
     """The episodes of a synchronous book."""
+
+
+class SyncDreams(SyncPart, Dreams[Blocking]):
+    """The nights of a synchronous book."""
 
 
 class SyncItems(SyncPart, Items[Blocking]):

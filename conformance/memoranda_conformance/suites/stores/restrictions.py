@@ -103,7 +103,7 @@ class RestrictionSuite(Suite):
         await engine.unrestrict(ANN, START)
         assert await pen.find(said, View()) is not None
 
-    async def test_kept_unread_evicts_no_memory_of_a_restricted_owner(self, engine: Engine) -> None:
+    async def test_kept_unread_archives_no_memory_of_a_restricted_owner(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_agent=2, at_capacity="evict_oldest"))
         first = [await pen.remember("likes tea"), await pen.remember("likes rum")]
         await engine.restrict(ANN, Appends.KEEP_UNREAD, START)

@@ -1,4 +1,4 @@
-"""Retention: old messages, threads and episodes, and what has expired, are removed for good; the memories stay."""
+"""Retention: what is old or has expired is removed for good: messages, threads, episodes, and by kind the memories."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from memoranda.book.admin.memory_retention import retain_memories
 from memoranda.book.paging import every_record
+from memoranda.door import Door
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
-from memoranda.model.records import WITH_EXPIRED, Owner, RecordType
+from memoranda.model.records import WITH_EXPIRED, Owner, RecordType, checked_days, days_by_kind
 from memoranda.model.values import Value
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
@@ -39,11 +41,25 @@ class Retention(Value):
     threads_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
     #: Days after which an episode is removed, counted from when its run began; None keeps all.
     episodes_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
+    #: Days without use after which a memory is archived, by its kind, ``*`` for all others: ``{"context": 30}``.
+    archive_days: dict[str, float] = Field(default_factory=dict)
+    #: Days after which an archived memory is erased, counted from when it was archived or last used.
+    erase_days: dict[str, float] = Field(default_factory=dict)
+
+    @field_validator("archive_days", "erase_days", mode="before")
+    @classmethod
+    def _kinds_with_days(cls, given: object) -> object:
+        return days_by_kind(given)
+
+    @field_validator("archive_days", "erase_days")
+    @classmethod
+    def _some_days(cls, given: dict[str, float]) -> dict[str, float]:
+        return checked_days(given)
 
     @property
     def removes(self) -> bool:
-        """True if anything is removed by its age."""
-        return any(getattr(self, name) is not None for name in type(self).model_fields)
+        """True if anything is removed or archived by its age."""
+        return any(getattr(self, name) for name in type(self).model_fields)
 
 
 def first_retention() -> JobDraft:
@@ -51,8 +67,9 @@ def first_retention() -> JobDraft:
     return JobDraft(kind=RETAIN, key=_KEY)
 
 
-def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -> Handler:
-    """Return the handler that removes old messages once a day and adds the next day's job."""
+def retaining(engine: Engine, door: Door, tenant: str, retention: Retention) -> Handler:
+    """Return the handler that removes what is old once a day and adds the next day's job."""
+    clock = door.clock
 
     async def retain(job: Job) -> None:
         if not retention.removes:
@@ -66,6 +83,12 @@ def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -
                 await _remove_threads(engine, clock, owner, now - timedelta(days=days))
             if (days := retention.episodes_days) is not None:
                 await _remove_episodes(engine, clock, owner, now - timedelta(days=days))
+            if retention.archive_days or retention.erase_days:
+                done = await retain_memories(
+                    engine, door, owner, retention.archive_days, retention.erase_days
+                )
+                if done.erased is not None:
+                    _say("erased after it was archived", done.erased)
         await engine.put(JobDraft(kind=RETAIN, key=_KEY, delay=_DAY), clock())
 
     return retain

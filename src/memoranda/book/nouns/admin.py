@@ -12,6 +12,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from memoranda.book.admin.backup_files import Backups
+from memoranda.book.admin.memory_retention import Retained, retain_memories
+from memoranda.book.admin.retention import Retention
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.input import (
     Conditions,
@@ -57,6 +59,7 @@ class Admin(Part[W]):
         backups: Backups,
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
+        retention: Retention,
     ) -> None:
         self._services = services
         self._engine = services.engine
@@ -65,6 +68,7 @@ class Admin(Part[W]):
         self.backups = backups
         self._on_erased = on_erased
         self._refresh_terms = refresh_terms
+        self._retention = retention
 
     # ── records of all owners ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -104,6 +108,18 @@ class Admin(Part[W]):
     async def owners(self) -> Sequence[Owner]:
         """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
         return await self._engine.owners(self._tenant)
+
+    @offer(Role.ADMIN, "POST /retain")
+    async def retain(self, owner: str | Owner, *, dry_run: bool = False) -> Retained:
+        """Do now for one owner's memories what ``retention.archive_days`` and ``retention.erase_days`` let a worker do once a day.
+
+        With ``dry_run`` nothing is written, and the receipts say what would be archived and erased.
+        """
+        party, kept = owner_named(owner, self._tenant), self._retention
+        dry, door = as_flag(dry_run, "dry_run"), self._services.door
+        return await retain_memories(
+            self._engine, door, party, kept.archive_days, kept.erase_days, dry_run=dry
+        )
 
     @offer(Role.ADMIN, "GET /v1/facts", command="doctor", title="read_facts")
     async def facts(self, *, whole: bool = False) -> BookFacts:

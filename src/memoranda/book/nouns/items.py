@@ -120,7 +120,7 @@ _ITEMS: Final = frozenset({RecordType.ITEM})
 
 @spelled_out
 class Items(RecordVerbs, Part[W]):
-    """The items of a book: values of any JSON type, each under a name in a namespace. None is ever evicted."""
+    """The items of a book: values of any JSON type, each under a name in a namespace. None ever makes room for another."""
 
     def __init__(self, services: Services, recall: Callable[..., Awaitable[Hits]], lists: Lists) -> None:
         super().__init__(services)

@@ -34,6 +34,7 @@ from memoranda.model.changes import (
     Confirm,
     Expect,
     Remember,
+    Restore,
     Retract,
     Supersede,
     Undo,
@@ -43,7 +44,7 @@ from memoranda.model.memories import SOURCES, Memory, MemoryStatus
 from memoranda.model.records import Audience, Owner, View
 from memoranda.model.unlisted import FIRST, SourcePage, unlisted_of
 from memoranda.model.values import new_id, refused
-from memoranda.operations import Part, Role, W, offer
+from memoranda.operations import Names, Part, Role, W, offer
 from memoranda.ports import Engine
 from memoranda.text.scripts import comparable_text
 
@@ -241,6 +242,14 @@ class Memories(Part[W]):
             owner, change, ["confirm", str(id), list(map(str, grounds))], operation, who
         )
 
+    @offer(Role.EDITOR, "POST /memories/{id}/restore")
+    async def restore(
+        self, owner: str | Owner, id: UUID | str, *, operation: str | None = None, **who: Unpack[Who]
+    ) -> Receipt:
+        """Bring an archived memory back to the lists of active ones."""
+        change = Restore(await self._id(owner, who, id))
+        return await self._change(owner, change, ["restore", str(id)], operation, who)
+
     @offer(Role.EDITOR, "PATCH /memories/{id}")
     async def amend(
         self,
@@ -330,14 +339,24 @@ class Memories(Part[W]):
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
         return await self.retracting.undone(self._owner(owner), receipt, named)
 
-    @offer(Role.EDITOR, "POST /memories/used", title="mark_used")
-    async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
-        """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count."""
+    @offer(Role.EDITOR, "POST /memories/used", title="mark_used", names={"placed": Names.NOBODY})
+    async def mark_used(
+        self, owner: str | Owner, ids: Iterable[UUID | str], *, placed: bool = True, **who: Unpack[Who]
+    ) -> int:
+        """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count.
+
+        With ``placed=False`` they were given to an agent among others: no strength and no count changes, and the nights to
+        come do not archive them.
+        """
+        as_flag(placed, "placed")
         party, view = self._owner(owner), as_view(who)
         engine = self._services.engine
         found = await engine.get(party, view, await record_ids(engine, party, view, ids, types=MEMORIES))
-        placed = [record for record in found.values() if isinstance(record, Memory)]
-        return await self.uses.use(party, view, placed)
+        given = [record for record in found.values() if isinstance(record, Memory)]
+        if placed:
+            return await self.uses.use(party, view, given)
+        self.uses.note_found(party, view, given)
+        return len(given)
 
     async def _id(self, owner: str | Owner, who: Who, id: UUID | str, field: str = "id") -> UUID:
         """Return the id of the memory that a caller names."""

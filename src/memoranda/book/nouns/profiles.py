@@ -12,11 +12,13 @@ from pydantic import BaseModel, ValidationError
 
 from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import check_context_settings
+from memoranda.book.dream.schedule import next_night
 from memoranda.book.input import Who, as_actor, as_flag, as_names, as_text, as_view, owner_named
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, spelled_out
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.bound_profiles import bound_by, keyed
+from memoranda.formation.formation_settings import DREAM
 from memoranda.model.changes import Expect, PutNamed, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
@@ -347,15 +349,22 @@ class Agents(Named[Agent], Part[W]):
         """Store an agent, or change the one of that name; fields that are left out stay as they are.
 
         ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed,
-        ``settings["sharing"]`` who reads them, ``settings["limits"]`` what it may write, and ``settings["context"]`` what
-        its contexts have.
+        ``settings["sharing"]`` who reads them, ``settings["limits"]`` what it may write, ``settings["context"]`` what its
+        contexts have, and ``settings["dream"]`` what its nights do.
         """
         given = fields.get("settings")
         if isinstance(given, Mapping):
             chosen = self._services.forming.of_agents.check(given)
             check_context_settings(chosen)
         receipt = await self._put(name, dict(fields), operation, new=new, patch=True)
-        self._services.forming.of_agents.changed(name)
+        of_agents, now = self._services.forming.of_agents, self._services.door.clock()
+        of_agents.changed(name)
+        if (
+            isinstance(given, Mapping)
+            and DREAM in given
+            and (dreaming := (await of_agents.dreams(name))[0]).enabled
+        ):
+            await self._services.engine.put(next_night(name, dreaming, now), now)
         return receipt
 
     @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT})

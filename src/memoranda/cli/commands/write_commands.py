@@ -186,7 +186,7 @@ _named = click.option(
 @click.option("--supersedes", metavar="ID", multiple=True, help="A memory that it replaces; repeatable.")
 @click.option("--trust", type=click.Choice([each.value for each in Trust]), help="How far to trust it.")
 @_named
-@click.option("--pinned", is_flag=True, help="Never evict it to make room.")
+@click.option("--pinned", is_flag=True, help="Never archive it.")
 @click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
 @click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
 @click.option("--expires-at", type=MOMENT, metavar="TIME", help="The time from which nobody reads it.")

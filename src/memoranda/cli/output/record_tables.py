@@ -113,7 +113,7 @@ def status_of(record: Record) -> str:
     """Return the status and validity of a memory that is not simply active."""
     if not isinstance(record, Memory):
         return ""
-    parts = [] if record.active else [record.status.value]
+    parts = [] if record.counts else ["archived" if record.active else record.status.value]
     if record.happened is not None:
         parts.append(happened_words(record.happened))
     if record.valid_from is not None:

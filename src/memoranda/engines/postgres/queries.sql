@@ -301,6 +301,9 @@ SELECT count(*) FROM records WHERE owner = ? AND type = 'item' AND status IS NUL
 SELECT facets::jsonb ->> 1 FROM records
 WHERE owner = :owner AND type = 'memory' AND status = 'active' AND valid_to <= :at AND (facets::jsonb ->> 7)::bigint <= :at
 
+-- name: count_archived
+SELECT count(*) FROM records WHERE owner = ? AND type = 'memory' AND status = 'archived'
+
 -- name: count_own
 SELECT count(*) FROM records
 WHERE owner = :owner AND type = 'memory' AND status = 'active'

@@ -67,6 +67,10 @@ def _count_active(on: Session, _: q.CountActive) -> int:
     return on.base.held if on.base else 0
 
 
+def _count_archived(on: Session, _: q.CountArchived) -> int:
+    return cast(int, on.value("count_archived", on.no))
+
+
 def _count_items(on: Session, question: q.CountItems) -> int:
     late = 0 if question.at is None else cast(int, on.value("count_expired_items", on.no, question.at))
     return (on.base.items if on.base else 0) - late
@@ -294,6 +298,7 @@ ANSWERS: Answers = {
     q.EndOf: _end_of,
     q.LastUserTurn: _last_user_turn,
     q.CountActive: _count_active,
+    q.CountArchived: _count_archived,
     q.CountItems: _count_items,
     q.WritersOfExpired: _writers_of_expired,
     q.CountOwn: _count_own,

@@ -195,6 +195,10 @@ WHERE s.owner = ? AND r.status IS NULL AND r.valid_to <= ?
 SELECT json_extract(facets, '$[1]') FROM records
 WHERE owner = :owner AND type = 'memory' AND status = 'active' AND valid_to <= :at AND json_extract(facets, '$[7]') <= :at
 
+-- name: count_archived
+SELECT count(*) FROM shelves AS s JOIN records AS r INDEXED BY memories_archived ON r.shelf = s.no
+WHERE s.owner = ? AND r.type = 'memory' AND r.status = 'archived'
+
 -- name: count_own
 SELECT count(*) FROM records
 WHERE owner = :owner AND type = 'memory' AND status = 'active' AND json_extract(nullif(facets, ''), '$[1]') IS :agent

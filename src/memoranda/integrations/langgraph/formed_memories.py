@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Unpack
@@ -69,7 +70,10 @@ class FormedItems:
             return next(iter(await self._documents(owner, schema)), None)
         held = await self._memory(owner, key)
         item = None if held is None else note_item(held)
-        return item if item is not None and item.schema == schema else None
+        if item is None or item.schema != schema:
+            return None
+        await self._given(owner, [item])
+        return item
 
     async def search(
         self, owner: Owner, schema: str | None, query: str | None, most: int, passes: Passes | None
@@ -84,9 +88,18 @@ class FormedItems:
             if schema in (None, item.schema) and (passes is None or passes(item.value)):
                 found.append(item)
             if len(found) >= most:
-                return found
+                break
+        await self._given(owner, found)
+        if len(found) >= most:
+            return found
         documents = await self._documents(owner, schema)
         return [*found, *(item for item in documents if passes is None or passes(item.value))][:most]
+
+    async def _given(self, owner: Owner, notes: Sequence[FormedItem]) -> None:
+        """Note that an agent was given notes; of somebody who only reads nothing is noted."""
+        with suppress(NotAllowed):
+            keys = [one.key for one in notes]
+            await self._book.memories.mark_used(owner, keys, placed=False, **self._who)
 
     async def schemas(self, owner: Owner) -> set[str]:
         """Return the names of the schemas that the owner has a document or a note of."""
@@ -149,7 +162,7 @@ class FormedItems:
             page = await self._book.records.list(
                 owner,
                 types="memory",
-                only={"statuses": ["active"], **only},
+                only={"statuses": ["active", "archived"], **only},
                 newest_first=True,
                 cursor=cursor,
                 limit=_PAGE,

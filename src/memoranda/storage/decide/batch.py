@@ -13,6 +13,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import KeepTaskSummary, SummariseThread
 from memoranda.model.values import EXPIRE, EXPIRING
 from memoranda.storage.decide import (
+    archive,
     hide,
     item_changes,
     memory_changes,
@@ -45,11 +46,11 @@ def check_run(state: BatchState) -> Deciding[None]:
 
 
 def check_caps(state: BatchState) -> Deciding[None]:
-    """Keep each agent's memories, and the owner's, within the limits: evict some, or raise ``LimitReached``."""
+    """Keep each agent's memories, and the owner's, within the limits: archive some, or raise ``LimitReached``."""
     gains: dict[str | None, int] = {}
     for put in state.puts():
         for record, one in ((put.before, -1), (put.record, 1)):
-            if isinstance(record, Memory) and record.active:
+            if isinstance(record, Memory) and record.counts:
                 gains[record.agent] = gains.get(record.agent, 0) + one
     most = max(gains.values(), default=0)
     if most <= 0:
@@ -68,12 +69,15 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
     state = BatchState(batch)
     yield from state.check_expectations()
     superseding: list[memory_changes.Pair] = []
+    # A night has many of them.
+    yield from state.fetch(one.memory for one in batch.changes if isinstance(one, (c.Archive, c.Restore)))
     for state.item, change in enumerate(batch.changes):
         yield from _one(state, change, superseding)
     if superseding:
         yield from memory_changes.supersede_all(state, superseding)
     yield from check_run(state)
     yield from check_caps(state)
+    yield from archive.check_cap(state)
     more_items = sum(item_gain(put.before, put.record) for put in state.puts())
     if more_items > 0:
         yield from item_changes.check_cap(state, more_items)
@@ -123,6 +127,10 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
             yield from memory_changes.confirm(state, change)
         case c.Retract():
             yield from memory_changes.retract(state, change)
+        case c.Archive():
+            yield from archive.archive(state, change)
+        case c.Restore():
+            yield from archive.restore(state, change)
         case c.RetractSource():
             yield from source_retraction.retract_source(state, change)
         case c.Hide():

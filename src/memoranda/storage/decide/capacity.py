@@ -1,4 +1,4 @@
-"""Makes room where a limit on the number of memories is reached: evicts memories, or refuses the write."""
+"""Makes room where a limit on the number of memories is reached: archives memories, or refuses the write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from memoranda.errors import LimitReached
 from memoranda.model.ledger import Verb
-from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.memories import Memory
 from memoranda.model.records import Trust
 from memoranda.model.values import expired, micros, moment
 from memoranda.storage.decide.protection import written_by_person
@@ -16,9 +16,11 @@ from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import CountOwn, OldestOwn, OwnMemories, OwnMemory, WritersOfExpired
 from memoranda.storage.use_case import Deciding, ask
 
+_SAID = (Verb.REMEMBER, Verb.CONFIRM)
+
 
 def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net: int) -> Deciding[None]:
-    """Evict as many memories as the limits ask, never more than the batch adds; raise ``LimitReached`` if they may not go.
+    """Archive as many memories as the limits ask, never more than the batch adds; raise ``LimitReached`` if they may not go.
 
     ``gains`` has the agents that get more active memories, and how many; ``held`` and ``net`` are the owner's count before
     the batch, and its change.
@@ -50,7 +52,7 @@ def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net
             raise refusals[agent]
         for memory in leaving:
             state.loaded[memory.id] = memory
-            state.put(memory.changed(status=MemoryStatus.EVICTED, reason="made room at the cap"), Verb.EVICT)
+            state.put(memory.changed(archived=True, reason="made room at the cap"), Verb.ARCHIVE)
 
 
 def _is_formed(state: BatchState) -> bool:
@@ -61,9 +63,9 @@ def _is_formed(state: BatchState) -> bool:
 def _leaving(
     state: BatchState, agent: str | None, count: int, busy: Set[UUID], late: int
 ) -> Deciding[list[Memory]]:
-    """Return up to ``count`` of an agent's memories that make room; none where this batch may not evict any."""
-    # Only new statements evict others; an undo or an import needs free room.
-    if not any(put.verb is Verb.REMEMBER for put in state.puts()):
+    """Return up to ``count`` of an agent's memories that make room; none where this batch may not archive any."""
+    # Only what is said archives others; an undo, a restore or an import needs free room.
+    if not any(put.verb in _SAID for put in state.puts()):
         return []
     match state.batch.limits.at_capacity:
         case "evict_oldest":
@@ -101,7 +103,7 @@ def _weakest(state: BatchState, agent: str | None, count: int, busy: Set[UUID]) 
 
 
 def _may_leave(one: OwnMemory, agent: str | None) -> bool:
-    """True if what is formed may evict a memory: it is not pinned, an operator's, or a user's own fact with a key."""
+    """True if what is formed may archive a memory: it is not pinned, an operator's, or a user's own fact with a key."""
     if one.pinned or one.trust == Trust.OPERATOR or (one.key is not None and one.trust == Trust.USER):
         return False
     # What no agent wrote and no thread said, a person or a program wrote.
@@ -135,7 +137,7 @@ def _refusal(state: BatchState, found: str, setting: str) -> LimitReached:
     if state.batch.limits.at_capacity == "evict_oldest":
         why = " Too few memories are the writing agent's own and not pinned."
     elif state.batch.limits.at_capacity == "evict_weakest" and _is_formed(state):
-        why = " Too few of them may be evicted: pinned ones, an operator's, and a user's own facts with a key stay."
+        why = " Too few of them may be archived: pinned ones, an operator's, and a user's own facts with a key stay."
     return LimitReached(
         f"Memory capacity reached{found} (limits.{setting}).{why} "
         "Nothing was stored: forget or retract some, or raise the limit.",

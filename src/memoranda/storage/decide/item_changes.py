@@ -100,7 +100,7 @@ def renew_item(state: BatchState, change: RenewItem) -> Deciding[None]:
 
 
 def check_cap(state: BatchState, gain: int) -> Deciding[None]:
-    """Raise ``LimitReached`` if so many more items exceed what an owner may have; no item is ever evicted."""
+    """Raise ``LimitReached`` if so many more items exceed what an owner may have; no item makes room."""
     found, most = (yield from ask(CountItems())), state.batch.limits.items_per_owner
     if found + gain > most:
         # What has expired takes no place, although upkeep has not erased it yet.

@@ -116,6 +116,8 @@ def _field_stays(state: BatchState, change: Remember, memory: Memory, kept: list
     same = isinstance(holder, Memory) and holder.data == memory.data and holder.pinned == memory.pinned
     if same and holder is not None and set(memory.supersedes) <= {holder.id}:
         state.ignore("unchanged", holder.id, change.field)
+        if isinstance(holder, Memory) and holder.archived:
+            state.put(holder.changed(archived=False, reason=""), Verb.RESTORE)
         return True
     return False
 
@@ -284,6 +286,7 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     sources = memory.sources + added
     quotes = quotes_of((*memory.quotes, *change.quotes), sources)
     again = memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes)
+    again = again.changed(archived=False, reason="") if memory.archived else again
     later = state.batch.limits.expiry(memory.kind, state.batch.at)
     if memory.expires_at is not None and later is not None and later > memory.expires_at:
         again = again.changed(expires_at=later)

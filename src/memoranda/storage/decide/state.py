@@ -130,8 +130,8 @@ def holders(records: Iterable[Record]) -> Deciding[dict[bytes, Record]]:
 
 def held_gain(before: Record | None, after: Record | None) -> int:
     """Return the difference that a write makes to the owner's count of active memories: -1, 0 or 1."""
-    was = isinstance(before, Memory) and before.active
-    now = isinstance(after, Memory) and after.active
+    was = isinstance(before, Memory) and before.counts
+    now = isinstance(after, Memory) and after.counts
     return int(now) - int(was)
 
 

@@ -27,19 +27,24 @@ _FINAL = {
 }
 
 
+#: Lines of memories that were archived or came back: nothing builds on them, and each is reversed by itself.
+_KEEPING = (Verb.ARCHIVE, Verb.RESTORE)
+
+
 def undo(state: BatchState, change: Undo) -> Deciding[None]:
     """Reverse the operation at a position of the owner's ledger."""
     if len(state.batch.changes) > 1:
         raise InvalidInput("an undo must be the only change of its operation; send it alone", field="changes")
     entries = yield from _closure(state, change)
     lines = _earliest_lines(entries)
+    yield from _refuse_undone(change.position, entries)
     if not lines and any(entry.lines for entry in entries):
         raise InvalidInput(
             f"position {change.position} only advanced formation progress or a summary; such operations cannot be undone",
             field="position",
         )
     for line in lines:
-        yield from _restore(state, line, change.position)
+        yield from (_turn_back if line.verb in _KEEPING else _restore)(state, line, change.position)
     yield from _check_slots(state)
     yield from check_external_ids(state)
     state.note["undoes"] = [entry.position for entry in entries]
@@ -123,7 +128,7 @@ def _check(state: BatchState, entries: list[Entry], wanted: int) -> Deciding[Non
             )
         if line.verb in _FINAL:
             raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
-        if line.erased:
+        if line.erased and line.verb not in _KEEPING:
             raise Erased(
                 "records of this operation were erased since, so it cannot be undone; retract the remaining ones instead"
             )
@@ -134,13 +139,12 @@ def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
     first: dict[UUID, int] = {}
     for entry in entries:
         for line in _deeds(entry):
-            first.setdefault(line.id, entry.position)
+            if line.verb not in _KEEPING:
+                first.setdefault(line.id, entry.position)
     built: set[int] = set()
     for id, position in first.items():
         touching = {each for each in (yield from ask(PositionsTouching((id,)))) if each > position}
-        if isinstance(state.current(id), Thread):
-            touching = yield from _but_watermarks(touching, id)
-        built |= touching
+        built |= (yield from _but_upkeep(touching, id)) if touching else touching
     for entry in entries:
         for line in (line for line in entry.lines if line.before == 0):
             living = yield from _resting_on(state, line, first)
@@ -150,10 +154,14 @@ def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
     return built
 
 
-def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
-    """Return those of a thread's ledger positions that did more than advance its formation progress or summary."""
+def _but_upkeep(positions: set[int], id: UUID) -> Deciding[set[int]]:
+    """Return those of a record's ledger positions that did more than archive it or advance its formation progress."""
     entries = yield from ask(EntriesAt(tuple(sorted(positions))))
-    return {entry.position for entry in entries if any(line.id == thread for line in _deeds(entry))}
+    return {
+        entry.position
+        for entry in entries
+        if any(line.id == id and line.verb not in _KEEPING for line in _deeds(entry))
+    }
 
 
 def _resting_on(state: BatchState, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
@@ -209,6 +217,28 @@ def _restore(state: BatchState, line: Line, position: int) -> Deciding[None]:
             restored = _with_progress(earlier, made if isinstance(made, Thread) else record, record)
         restored = yield from as_it_was(state, record, restored)
     state.put(restored, Verb.UNDO)
+
+
+def _turn_back(state: BatchState, line: Line, _: int) -> Deciding[None]:
+    """Reverse that a memory was archived or brought back; what was changed or erased since stays, and is named."""
+    memory = state.current(line.id)
+    earlier = None if line.erased else (yield from ask(VersionOf(line.id, line.before)))
+    if memory is None or earlier is None:
+        state.ignore("erased", line.id)
+    elif memory.version == line.after:
+        state.put((yield from as_it_was(state, memory, earlier)), Verb.UNDO)
+    elif isinstance(memory, Memory) and memory.active and memory.archived and line.verb is Verb.ARCHIVE:
+        state.put(memory.changed(archived=False, reason=""), Verb.UNDO)
+    else:
+        state.ignore("changed", line.id)
+
+
+def _refuse_undone(position: int, entries: list[Entry]) -> Deciding[None]:
+    """Raise ``Conflict`` if an undo turned back before what these entries archived."""
+    kept = tuple(line.id for entry in entries for line in entry.lines if line.verb in _KEEPING)
+    touching = (yield from ask(PositionsTouching(kept))) if kept else ()
+    if later := {each for each in touching if each > position}:
+        yield from _refuse_second_undo(position, later)
 
 
 #: What formation makes of a thread: fields that belong together.

@@ -90,7 +90,7 @@ def adopt_restrictions(rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece
 def while_restricted(base: OwnerBase, batch: Batch) -> Batch:
     """Return the batch as it may be stored; raise ``Restricted`` if the owner's processing is restricted and it may not.
 
-    What is kept unread evicts no memory: at a limit it is refused. An import is kept unread, with its waiting jobs.
+    What is kept unread archives no memory: at a limit it is refused. An import is kept unread, with its waiting jobs.
     """
     if base.restricted is None or all(isinstance(change, _ALWAYS) for change in batch.changes):
         return batch

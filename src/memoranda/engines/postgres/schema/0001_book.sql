@@ -93,7 +93,8 @@ CREATE INDEX memories_pinned ON records (owner, shelf, id) WHERE type = 'memory'
 CREATE INDEX memories_held ON records (owner, recorded_at) WHERE type = 'memory' AND status = 'active';
 -- Active instructions and memories with a key are few among many: contexts and profiles ask for them each time.
 CREATE INDEX memories_instructing ON records (owner, shelf, id) WHERE type = 'memory' AND status = 'active' AND kind = 'instruction';
-CREATE INDEX memories_keyed ON records (owner, shelf, id) WHERE type = 'memory' AND status = 'active' AND position('"key":"' IN body) > 0;
+CREATE INDEX memories_keyed ON records (owner, shelf, id) WHERE type = 'memory' AND status IN ('active', 'archived') AND position('"key":"' IN body) > 0;
+CREATE INDEX memories_archived ON records (owner, shelf, id) WHERE type = 'memory' AND status = 'archived';
 
 -- Earlier versions of records that changed.
 CREATE TABLE versions (

@@ -1,0 +1,1 @@
+"""A simulated year of one owner, for the proof of dreams."""

@@ -1,0 +1,67 @@
+"""Retention of memories: by kind, what nobody used is archived, and what stayed archived is erased for good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from memoranda.book.dream.night import STANDING_MEMORIES, last_touch
+from memoranda.book.paging import PAGE, every_record
+from memoranda.door import Door
+from memoranda.first_use import dataclass
+from memoranda.model.changes import Archive
+from memoranda.model.ledger import Actor, ErasureReceipt, Receipt, Target
+from memoranda.model.memories import Memory
+from memoranda.model.passages import UNUSED
+from memoranda.model.records import WHOLE, Owner
+from memoranda.ports import Engine
+from memoranda.storage.decide.archive import is_kept
+
+#: The kind that stands for all kinds that are not named.
+ANY_KIND = "*"
+_SYSTEM = Actor("system", "retention")
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What retention did with an owner's memories, or with ``dry_run`` would do; None where there was nothing to do."""
+
+    owner: Owner
+    archived: Receipt | None = None
+    erased: ErasureReceipt | None = None
+
+
+async def retain_memories(
+    engine: Engine,
+    door: Door,
+    owner: Owner,
+    archive_days: Mapping[str, float],
+    erase_days: Mapping[str, float],
+    *,
+    dry_run: bool = False,
+) -> Retained:
+    """Archive an owner's memories that were not used for as many days as their kind has, and erase what stayed archived for so many.
+
+    At most 500 of each in one call; a restricted owner is left alone.
+    """
+    if await engine.restriction(owner) is not None:
+        return Retained(owner)
+    now = door.clock()
+    found = [one async for one in every_record(engine, owner, WHOLE, STANDING_MEMORIES)]
+    standing = [one for one in found if isinstance(one, Memory)]
+    uses = await engine.uses(owner, WHOLE, [one.id for one in standing])
+
+    def is_due(one: Memory) -> bool:
+        table = erase_days if one.archived else archive_days
+        days = table.get(one.kind, table.get(ANY_KIND))
+        return days is not None and last_touch(one, uses.get(one.id, UNUSED)) < now - timedelta(days=days)
+
+    due = [one for one in standing if is_due(one) and not is_kept(one)]
+    archiving = [Archive(one.id, one.version, "kept long enough") for one in due if not one.archived]
+    erasing = tuple(one.id for one in due if one.archived)[:PAGE]
+    archived = erased = None
+    if archiving:
+        archived = await door.write(owner, WHOLE, _SYSTEM, archiving[:PAGE], request=None, dry_run=dry_run)
+    if erasing:
+        erased = await engine.erase(Target(owner, WHOLE, _SYSTEM, erasing, dry_run=dry_run), now)
+    return Retained(owner, archived if archived and archived.items else None, erased)

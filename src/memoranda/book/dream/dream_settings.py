@@ -1,0 +1,107 @@
+"""Settings of dreams, for all agents and for single ones, under the names of EDDI's ``userMemoryConfig.dream``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
+from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import ConfigDict, Field, ValidationError, field_validator
+from pydantic.alias_generators import to_camel
+
+from memoranda.errors import InvalidInput
+from memoranda.formation.formation_settings import DREAM, own_settings
+from memoranda.model.profiles import Agent
+from memoranda.model.values import Value, refused
+
+_AT = f"settings.{DREAM}"
+
+
+class DreamSettings(Value):
+    """What a night does with memories, and when. Every setting has an effect; an unknown one is refused."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, allow_inf_nan=False
+    )
+
+    #: Nights by the schedule; a night by hand needs no setting.
+    enabled: bool = False
+    #: Minute, hour, day, month and day of the week, as cron has them.
+    schedule: str = "0 3 * * *"
+    #: The zone of the schedule. On a day of a clock change its night is once.
+    time_zone: str = "UTC"
+    #: Days without use after which a memory is archived; 0: none is.
+    prune_stale_after_days: float = Field(default=90, ge=0, le=36_500)
+    detect_contradictions: bool = True
+    #: ``keep_newest``: of contradicting values the newest supersedes those whose readers all read it, too.
+    contradiction_resolution: Literal["off", "keep_newest"] = "off"
+    summarize_interactions: bool = False
+    #: In US dollars. A night asks no model, so it costs nothing.
+    max_cost_per_run: float = Field(default=0.5, ge=0)
+    #: Owners in one night; the next night begins with those after them.
+    max_users_per_run: int = Field(default=1000, ge=1)
+    #: The nights of this agent look at all agents' memories.
+    cross_agent_maintenance: bool = False
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, given: str) -> str:
+        try:
+            ZoneInfo(given)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(f"{given!r} is no time zone; give a name such as 'Europe/Berlin'") from None
+        return given
+
+    @field_validator("schedule")
+    @classmethod
+    def _five_fields(cls, given: str) -> str:
+        # Imported by the programs that have schedules.
+        from cronsim import CronSim, CronSimError  # noqa: PLC0415
+
+        try:
+            if len(given.split()) == 5 and next(CronSim(given, datetime(2026, 1, 1, tzinfo=UTC)), None):
+                return given
+        except CronSimError:
+            pass
+        raise ValueError(
+            f"{given!r} is no schedule; give five fields, as in '0 3 * * *': at three each night"
+        )
+
+    @field_validator("summarize_interactions")
+    @classmethod
+    def _summarises_nothing(cls, given: bool) -> bool:
+        if given:
+            raise ValueError(
+                "a night merges no memories: that loses true ones and made recall no better; leave it false"
+            )
+        return given
+
+    def next_night(self, now: datetime) -> datetime:
+        """Return when the next night begins."""
+        from cronsim import CronSim  # noqa: PLC0415
+
+        last = now.astimezone(ZoneInfo(self.time_zone))
+        return max(next(CronSim(self.schedule, last)).astimezone(UTC), now + timedelta(seconds=1))
+
+    def check(self, settings: Mapping[str, Any]) -> DreamSettings:
+        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
+        own = own_settings(settings, DREAM, "{'enabled': True}")
+        names = [*map(to_camel, type(self).model_fields)]
+        for name in own:
+            if name not in names:
+                near = get_close_matches(to_camel(name), names, 1)
+                meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}"
+                raise InvalidInput(f"{_AT}.{name}: nothing reads this; {meant}", field=f"{_AT}.{name}")
+        try:
+            return type(self).model_validate({**self.model_dump(by_alias=True), **own})
+        except ValidationError as exc:
+            raise refused(exc, at=_AT) from exc
+
+    def for_agent(self, agent: Agent | None) -> DreamSettings:
+        """Return these settings, replaced by the agent's own; with own ones that cannot be read there are no nights."""
+        try:
+            return self if agent is None else self.check(agent.settings)
+        except InvalidInput:
+            return DreamSettings()

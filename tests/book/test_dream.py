@@ -1,0 +1,381 @@
+"""Tests of dreams: what a night archives and what it leaves, how it comes back, and what contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memoranda
+from memoranda.book import Book
+from memoranda.book.dream.dream_settings import DreamSettings
+from memoranda.errors import InvalidInput, LimitReached, Restricted
+from memoranda.model.changes import JobState
+from memoranda.model.memories import Memory
+from memoranda.model.passages import Use
+from memoranda.model.records import WHOLE, Limits
+from memoranda.model.service_records import CALLER, LIBRARY
+from tests.engines.conftest import postgres as postgres
+
+
+class Days:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2027, 1, 1, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_(self, days: float) -> None:
+        self.now += timedelta(days=days)
+
+
+@pytest.fixture
+def days() -> Days:
+    return Days()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """The address of a new book on each engine."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres").new_book()
+    return "memory://" if request.param == "memory" else tmp_path / "b.db"
+
+
+@pytest.fixture
+async def book(where: Any, days: Days) -> AsyncIterator[Book]:
+    async with memoranda.open(where, clock=days, embed=None, worker=False) as opened:
+        yield opened
+
+
+async def told(book: Book, *statuses: str) -> set[str]:
+    page = await book.records.list("ana", types="memory", only={"statuses": statuses}, as_owner=True)
+    return {one.content for one in page.records if isinstance(one, Memory)}
+
+
+async def found(book: Book, question: str, **who: Any) -> list[str]:
+    return [hit.text for hit in await book.recall("ana", question, **(who or {"as_owner": True}))]
+
+
+async def test_a_night_archives_what_nobody_used_and_recall_still_finds_it(book: Book, days: Days) -> None:
+    used = (await book.remember("ana", "Lives in Lisbon", agent="a")).id
+    await book.remember("ana", "Likes tea", agent="a")
+    await book.remember("ana", "Keeps bees", agent="a", pinned=True)
+    await book.remember("ana", "Never call before ten", agent="a", trust="operator")
+    await book.remember("ana", "Answer briefly", agent="a", kind="instruction")
+    await book.remember("ana", "Wrote this herself", as_owner=True)
+    days.pass_(80)
+    await book.memories.mark_used("ana", [used], as_owner=True)
+    await book.remember("ana", "Plays chess", agent="a")
+    days.pass_(20)
+    tried = await book.dreams.run("ana", dry_run=True)
+    assert len(tried.archived) == 1 and tried.receipt is not None and tried.receipt.dry_run
+    assert await told(book, "archived") == set()
+    report = await book.dreams.run("ana")
+    assert report.archived == tried.archived and set(report.kept.values()) == {"protected"}
+    assert await told(book, "archived") == {"Likes tea"}
+    assert await found(book, "what tea?") == ["Likes tea"]
+    count = await book.records.count("ana", types="memory", only={"statuses": ["active"]}, as_owner=True)
+    assert count == 6
+
+
+async def test_a_night_with_nothing_to_do_writes_nothing(book: Book, days: Days) -> None:
+    await book.remember("ana", "Likes tea", agent="a")
+    await book.remember("ana", "Hers", as_owner=True)
+    before = await book.records.ledger("ana", as_owner=True)
+    days.pass_(200)
+    await book.dreams.run("ana", agent="b")
+    assert await book.records.ledger("ana", as_owner=True) == before
+    first = await book.dreams.run("ana")
+    again = await book.dreams.run("ana")
+    assert first.receipt is not None and again.receipt is None
+    assert len(await book.records.ledger("ana", as_owner=True)) == len(before) + 1
+
+
+@pytest.mark.parametrize("way", ["context", "recall", "mark_used", "confirm", "amend"])
+async def test_what_was_used_within_the_days_stays_and_what_is_used_later_comes_back(
+    book: Book, days: Days, way: str
+) -> None:
+    id = (await book.remember("ana", "Likes tea", agent="a")).id
+    old = (await book.remember("ana", "Plays chess", agent="a")).id
+
+    async def use() -> None:
+        match way:
+            case "context":
+                await book.context("ana", "what tea?", agent="a", limit=1)
+            case "recall":
+                await book.recall("ana", "what tea?", agent="a")
+            case "mark_used":
+                await book.memories.mark_used("ana", [id], agent="a", placed=False)
+            case "confirm":
+                await book.memories.confirm("ana", id, agent="a")
+            case "amend":
+                await book.memories.amend("ana", id, {"tags": ["drink"]}, agent="a")
+        await book.memories.uses.settled()
+
+    days.pass_(60)
+    await use()
+    days.pass_(60)
+    assert (await book.dreams.run("ana")).archived == (old,)
+    days.pass_(60)
+    assert (await book.dreams.run("ana")).archived == (id,)
+    days.pass_(1)
+    await use()
+    report = await book.dreams.run("ana")
+    assert report.restored == (() if way == "confirm" else (id,)) or way == "amend"
+    assert "Likes tea" in await told(book, "active") or way == "amend"
+
+
+async def test_a_recall_is_noted_once_a_day_and_changes_no_strength_and_no_count(
+    book: Book, days: Days
+) -> None:
+    id = (await book.remember("ana", "Likes tea", agent="a")).id
+    await book.memories.mark_used("ana", [id], agent="a")
+    days.pass_(10)
+
+    async def use() -> Use:
+        await book.memories.uses.settled()
+        return (await book.engine.uses(memoranda.Owner(id="ana"), WHOLE, [id]))[id]
+
+    before = await use()
+    later = days.now + timedelta(days=5)
+    for _ in range(3):
+        await book.recall("ana", "tea", agent="a")
+    after = await use()
+    assert after.used_at == days.now and after.count == before.count == 1
+    assert after.strength_at(later, days.now) == pytest.approx(before.strength_at(later, days.now))
+    days.pass_(0.5)
+    await book.recall("ana", "tea", agent="a")
+    assert await use() == after
+
+
+async def test_what_may_only_read_lists_and_exports_uses_nothing(book: Book, days: Days) -> None:
+    id = (await book.remember("ana", "Likes tea", agent="a")).id
+    days.pass_(100)
+    reader = CALLER.set(LIBRARY._replace(writes=False))
+    await book.recall("ana", "tea", agent="a")
+    CALLER.reset(reader)
+    await book.recall("ana", "", mode="recent", agent="a")
+    await book.records.list("ana", agent="a")
+    await book.about("ana", as_owner=True)
+    await book.context("ana", "tea", agent="a", mark_used=False)
+    async for _ in book.admin.export("ana"):
+        pass
+    await book.memories.uses.settled()
+    assert (await book.dreams.run("ana")).archived == (id,)
+
+
+async def test_one_undo_reverses_a_night_but_for_what_was_changed_or_erased_since(
+    book: Book, days: Days
+) -> None:
+    ids = [(await book.remember("ana", f"Fact {n}", key=f"k{n}", agent="a")).id for n in range(4)]
+    days.pass_(100)
+    before = [await found(book, f"fact {n}") for n in range(4)], await told(book, "active")
+    night = await book.dreams.run("ana")
+    assert set(night.archived) == set(ids) and night.receipt is not None
+    await book.undo("ana", night.receipt.position, as_owner=True)
+    assert ([await found(book, f"fact {n}") for n in range(4)], await told(book, "active")) == before
+    days.pass_(100)
+    night = await book.dreams.run("ana")
+    assert night.receipt is not None
+    await book.forget("ana", ids[0], as_owner=True)
+    await book.remember("ana", "Fact 1 anew", key="k1", agent="a")
+    undone = await book.undo("ana", night.receipt.position, as_owner=True)
+    assert {part.id: part.code for part in undone.ignored} == {ids[0]: "erased", ids[1]: "changed"}
+    assert await told(book, "active") == {"Fact 1 anew", "Fact 2", "Fact 3"}
+
+
+async def test_contradictions_are_seen_by_those_who_read_both(book: Book, days: Days) -> None:
+    english = (await book.remember("ana", "English", key="language", agent="a")).id
+    german = (await book.remember("ana", "German", key="language", agent="b")).id
+    await book.remember("ana", "Tea", key="drink", agent="a")
+    await book.remember("ana", "tea.", key="drink", agent="b")
+    (one,) = await book.dreams.contradictions("ana", as_owner=True)
+    assert (one.key, one.ids) == ("language", (german, english))
+    for agent in ("a", "b"):
+        assert await book.dreams.contradictions("ana", agent=agent) == []
+        assert (await book.dreams.run("ana", agent=agent)).contradictions == ()
+        assert (await book.about("ana", agent=agent)).contradictions == ()
+    assert (await book.about("ana", as_owner=True)).contradictions == (one,)
+    assert (await book.dreams.run("ana")).contradictions == (one,)
+    await book.memories.retract("ana", german, as_owner=True)
+    assert await book.dreams.contradictions("ana", as_owner=True) == []
+
+
+async def test_the_newest_value_supersedes_only_where_all_its_readers_read_it(book: Book, days: Days) -> None:
+    settings = {"contradictionResolution": "keep_newest", "crossAgentMaintenance": True}
+    await book.agents.put("a", settings={"dream": settings})
+    old = (await book.remember("ana", "English", key="language", agent="a")).id
+    alone = (await book.remember("ana", "French", key="language", agent="b")).id
+    pinned = (await book.remember("ana", "Dutch", key="language", agent="c", pinned=True)).id
+    days.pass_(1)
+    new = (await book.remember("ana", "German", key="language", agent="d", audience="global")).id
+    report = await book.dreams.run("ana", agent="a")
+    assert set(report.superseded) == {old, alone}
+    assert [one.ids for one in await book.dreams.contradictions("ana", as_owner=True)] == [(new, pinned)]
+    assert report.receipt is not None
+    await book.undo("ana", report.receipt.position, as_owner=True)
+    assert await told(book, "active") == {"English", "French", "Dutch", "German"}
+
+
+async def test_a_night_over_one_agents_memories_changes_nothing_that_another_reads(
+    book: Book, days: Days
+) -> None:
+    for agent in ("a", "b"):
+        for text in ("Likes tea", "Plays chess", "Lives in Lisbon"):
+            await book.remember("ana", f"{text}, said to {agent}", key=text, agent=agent)
+    days.pass_(100)
+
+    async def read() -> list[Any]:
+        hits = [
+            [(hit.id, hit.score) for hit in await book.recall("ana", word, agent="a")]
+            for word in ("tea", "chess")
+        ]
+        listed = (await book.records.list("ana", agent="a")).records
+        return [hits, (await book.context("ana", "tea", agent="a", mark_used=False)).text, listed]
+
+    before = await read()
+    assert len((await book.dreams.run("ana", agent="b")).archived) == 3
+    assert await read() == before
+
+
+async def test_a_context_has_archived_memories_last_where_room_is_left(book: Book, days: Days) -> None:
+    await book.remember("ana", "Likes tea", agent="a")
+    days.pass_(100)
+    await book.dreams.run("ana")
+    assert "Likes tea" in (await book.context("ana", agent="a", mark_used=False)).text
+    await book.remember("ana", "Plays chess", agent="a")
+    text = (await book.context("ana", agent="a", mark_used=False)).text
+    assert "Plays chess" in text and "Likes tea" in text
+    short = (await book.context("ana", agent="a", limit=1, mark_used=False)).text
+    assert "Plays chess" in short and "Likes tea" not in short
+
+
+async def test_at_the_limit_nothing_comes_back_and_the_rest_of_the_night_is_done(
+    tmp_path: Path, days: Days
+) -> None:
+    limits = Limits(memories_per_agent=2, at_capacity="evict_oldest")
+    async with memoranda.open(tmp_path / "b.db", clock=days, embed=None, worker=False, limits=limits) as book:
+        first = (await book.remember("ana", "Fact 0", agent="a")).id
+        await book.remember("ana", "Fact 1", agent="a")
+        await book.remember("ana", "Fact 2", agent="a")
+        assert await told(book, "archived") == {"Fact 0"}
+        await book.memories.mark_used("ana", [first], agent="a")
+        assert (await book.dreams.run("ana")).receipt is None
+        with pytest.raises(LimitReached, match="memories_per_agent"):
+            await book.memories.restore("ana", first, agent="a")
+        assert await found(book, "fact 0", agent="a")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"pruneStale": 5}, "dream.pruneStale: nothing reads this; did you mean pruneStaleAfterDays"),
+        ({"prune_stale_after_days": 5}, "did you mean pruneStaleAfterDays"),
+        ({"batchSize": 5}, "batchSize: nothing reads this; known are"),
+        ({"pruneStaleAfterDays": -1}, "pruneStaleAfterDays"),
+        ({"schedule": "daily"}, "is no schedule; give five fields"),
+        ({"schedule": "0 0 31 2 *"}, "is no schedule"),
+        ({"timeZone": "Mars"}, "is no time zone"),
+        ({"contradictionResolution": "keep_oldest"}, "contradictionResolution"),
+        ({"summarizeInteractions": True}, "merges no memories"),
+    ],
+)
+async def test_a_setting_without_effect_is_refused(given: dict[str, Any], says: str) -> None:
+    async with memoranda.open("memory://", embed=None, worker=False) as book:
+        with pytest.raises(InvalidInput, match=says):
+            await book.agents.put("a", settings={"dream": given})
+
+
+def test_a_day_of_a_clock_change_has_its_night_once() -> None:
+    settings = DreamSettings(schedule="30 2 * * *", time_zone="Europe/Berlin")
+    for first in (datetime(2026, 3, 28, 12, tzinfo=UTC), datetime(2026, 10, 24, 12, tzinfo=UTC)):
+        at, nights = first, []
+        while (at := settings.next_night(at)) < first + timedelta(days=3):
+            nights.append(at)
+        assert len(nights) == 3
+
+
+async def test_scheduled_nights_look_at_their_agents_and_put_the_next_one(book: Book, days: Days) -> None:
+    await book.agents.put("a", settings={"dream": {"enabled": True, "pruneStaleAfterDays": 30}})
+    for owner in ("ana", "ben", "cleo"):
+        await book.remember(owner, "Likes tea", agent="a")
+        await book.remember(owner, "Likes rain", agent="b")
+    (one,) = await book.dreams.schedules()
+    assert (one.agent, one.state, one.next_at.hour) == ("a", "PENDING", 3)
+    days.pass_(40)
+    await book.worker.drain()
+    assert await told(book, "archived") == {"Likes tea"}
+    (one,) = await book.dreams.schedules()
+    assert one.state == "PENDING" and days.now < one.next_at <= days.now + timedelta(days=1)
+    await book.agents.put("a", settings={"dream": {"enabled": False}})
+    days.pass_(40)
+    await book.worker.drain()
+    assert await book.dreams.schedules() == []
+
+
+async def test_a_night_takes_so_many_owners_and_the_next_one_those_after_them(book: Book, days: Days) -> None:
+    dreaming = {"enabled": True, "pruneStaleAfterDays": 30, "maxUsersPerRun": 2}
+    await book.agents.put("a", settings={"dream": dreaming})
+    names = ["ana", "ben", "cleo"]
+    for name in names:
+        await book.remember(name, "Likes tea", agent="a")
+    days.pass_(40)
+
+    async def archived() -> list[str]:
+        await book.worker.drain()
+        only = {"statuses": ["archived"]}
+        return [name for name in names if await book.records.count(name, only=only, as_owner=True)]
+
+    assert await archived() == ["ana", "ben"]
+    days.pass_(1)
+    assert await archived() == names
+
+
+async def test_a_restricted_owner_is_left_alone(book: Book, days: Days) -> None:
+    await book.agents.put("a", settings={"dream": {"enabled": True}})
+    for name in ("ana", "ben"):
+        await book.remember(name, "Likes tea", agent="a")
+    await book.admin.restrict("ana")
+    days.pass_(100)
+    with pytest.raises(Restricted):
+        await book.dreams.run("ana", agent="a")
+    await book.worker.drain()
+    assert await book.records.count("ben", only={"statuses": ["archived"]}, as_owner=True) == 1
+    await book.admin.unrestrict("ana")
+    assert await told(book, "archived") == set()
+    await book.worker.drain()
+    assert await told(book, "archived") == {"Likes tea"}
+
+
+async def test_a_night_that_fails_is_tried_five_times_again_and_put_again_at_opening(
+    tmp_path: Path, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memoranda.open(tmp_path / "b.db", clock=days, embed=None, worker=False) as book:
+        await book.agents.put("a", settings={"dream": {"enabled": True}})
+        await book.remember("ana", "Likes tea", agent="a")
+        days.pass_(100)
+        tries = 0
+
+        async def failing(*_: Any) -> Any:
+            nonlocal tries
+            tries += 1
+            raise memoranda.errors.StorageError("the disk is full")
+
+        monkeypatch.setattr(book.engine, "owners", failing)
+        for _ in range(12):
+            await book.worker.drain()
+            days.pass_(0.1)
+        assert tries == 6
+        (dead,) = await book.dreams.schedules()
+        assert dead.state == "DEAD_LETTERED" and "disk" in dead.error
+    async with memoranda.open(tmp_path / "b.db", clock=days, embed=None, worker=False) as book:
+        (job,) = [one for one in await book.engine.jobs(None, 10) if one.kind == "dream"]
+        assert job.state is JobState.WAITING
+        await book.worker.drain()
+        assert await told(book, "archived") == {"Likes tea"}

@@ -1,0 +1,96 @@
+"""A process that is killed at any step of the nights of several owners: each night is whole, and done once."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import memoranda
+from memoranda.book import Book
+
+_START = datetime(2027, 1, 1, 12, tzinfo=UTC)
+_LATER = _START + timedelta(days=100)
+_OWNERS = ("ana", "ben")
+#: What a worker asks the engine for while it does a night, and that changes the book.
+_STEPS = ("lease", "apply", "put", "finish")
+
+
+async def _prepared(path: Path) -> None:
+    async with memoranda.open(path, clock=lambda: _START, embed=None, worker=False) as book:
+        await book.agents.put("a", settings={"dream": {"enabled": True}})
+        for owner in _OWNERS:
+            for number in range(3):
+                await book.remember(owner, f"Fact {number}", agent="a")
+
+
+def _work(path: Path, killed_at: int) -> None:
+    """Do what is due, and die before the step of this number, or after it if the number is odd."""
+
+    async def work() -> None:
+        async with memoranda.open(path, clock=lambda: _LATER, embed=None, worker=False) as book:
+            done = 0
+
+            def dying(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+                async def step(*args: Any, **given: Any) -> Any:
+                    nonlocal done
+                    for after in (False, True):
+                        result = await call(*args, **given) if after else None
+                        if done == killed_at:
+                            os.kill(os.getpid(), signal.SIGKILL)
+                        done += 1
+                    return result
+
+                return step
+
+            for name in _STEPS:
+                setattr(book.engine, name, dying(getattr(book.engine, name)))
+            await book.worker.drain()
+
+    asyncio.run(work())
+
+
+async def _held(book: Book) -> dict[str, tuple[int, int]]:
+    """Return how many memories of each owner are archived, and how many entries of nights the ledger has."""
+    found = {}
+    for owner in _OWNERS:
+        entries = await book.records.ledger(owner, as_owner=True)
+        archived = await book.records.count(owner, only={"statuses": ["archived"]}, as_owner=True)
+        found[owner] = archived, sum("dream" in entry.note for entry in entries)
+    return found
+
+
+def test_a_night_killed_at_any_step_is_whole_and_done_once(tmp_path: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    (tmp_path / "first").mkdir()
+    asyncio.run(_prepared(tmp_path / "first" / "b.db"))
+
+    async def end(path: Path) -> None:
+        async with memoranda.open(path, clock=lambda: _LATER, embed=None, worker=False) as book:
+            assert set((await _held(book)).values()) <= {(0, 0), (3, 1)}
+        # Its leases have run out.
+        later = _LATER + timedelta(minutes=5)
+        async with memoranda.open(path, clock=lambda: later, embed=None, worker=False) as book:
+            await book.worker.drain()
+            assert await _held(book) == dict.fromkeys(_OWNERS, (3, 1))
+            (one,) = await book.dreams.schedules()
+            assert one.state == "PENDING" and one.next_at > later
+            assert (await book.admin.verify()).faults == ()
+
+    for killed_at in range(100):
+        folder = tmp_path / f"killed at {killed_at}"
+        shutil.copytree(tmp_path / "first", folder)
+        process = fork.Process(target=_work, args=(folder / "b.db", killed_at))
+        process.start()
+        process.join()
+        asyncio.run(end(folder / "b.db"))
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+    assert killed_at > 12
