@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -70,6 +70,8 @@ def listened() -> bool:
 
 def measure(name: str, value: float) -> None:
     """Record the current value of a gauge."""
+    if name.startswith(_OF_NIGHTS):
+        NIGHTS[name] += value
     if listened():
         _gauge(name).set(value)
 
@@ -79,25 +81,9 @@ def _histogram(name: str, unit: str) -> Any:
     return _api("metrics").get_meter(_SCOPE).create_histogram(name, unit=unit)
 
 
-#: Totals of this process's nights, which the service tells as metrics, too.
-NIGHTS: Counter[str] = Counter()
-
-
-def count_night(pruned: int, contradictions: int, seconds: float) -> None:
-    """Count a night of one owner."""
-    counts = {"users.processed": 1, "entries.pruned": pruned, "contradictions.found": contradictions}
-    for name, amount in counts.items():
-        NIGHTS[name] += amount
-        count(f"dream.{name}", amount)
-    NIGHTS["seconds"] += seconds  # type: ignore[assignment]
-    if listened():
-        _histogram(f"{_SCOPE}.dream.duration", "s").record(seconds)
-
-
-def count_failed_night() -> None:
-    """Count an attempt at a night that failed."""
-    NIGHTS["cycles.failed"] += 1
-    count("dream.cycles.failed")
+#: What this process counted and measured of nights, in all; the service tells it as metrics, too.
+NIGHTS: defaultdict[str, float] = defaultdict(float)
+_OF_NIGHTS = "dream."
 
 
 @dataclass
@@ -199,5 +185,7 @@ def answered(work: Work, verb: str, status: int) -> None:
 
 def count(name: str, amount: int = 1) -> None:
     """Add to a counter."""
+    if name.startswith(_OF_NIGHTS):
+        NIGHTS[name] += amount
     if listened():
         _counter(name).add(amount)

@@ -63,11 +63,12 @@ def _nights() -> Iterator[str]:
     """Yield the totals of the nights that this process did."""
     for name, about in _NIGHTS.items():
         yield from _head(f"memoranda_dream_{name}_total", "counter", about)
-        yield f"memoranda_dream_{name}_total {telemetry.NIGHTS[name.replace('_', '.')]}"
+        counted = telemetry.NIGHTS[f"dream.{name.replace('_', '.')}"]
+        yield f"memoranda_dream_{name}_total {counted:g}"
     name = "memoranda_dream_duration_seconds"
     yield from _head(name, "summary", "Time that nights took, each of one owner.")
-    yield f"{name}_sum {telemetry.NIGHTS['seconds']:.6f}"
-    yield f"{name}_count {telemetry.NIGHTS['users.processed']}"
+    yield f"{name}_sum {telemetry.NIGHTS['dream.duration']:.6f}"
+    yield f"{name}_count {telemetry.NIGHTS['dream.users.processed']:g}"
 
 
 def _head(name: str, kind: str, about: str) -> Iterable[str]:

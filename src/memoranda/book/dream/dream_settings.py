@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -91,6 +90,8 @@ class DreamSettings(Value):
         names = [*map(to_camel, type(self).model_fields)]
         for name in own:
             if name not in names:
+                from difflib import get_close_matches  # noqa: PLC0415 - only for this message
+
                 near = get_close_matches(to_camel(name), names, 1)
                 meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}"
                 raise InvalidInput(f"{_AT}.{name}: nothing reads this; {meant}", field=f"{_AT}.{name}")

@@ -107,7 +107,10 @@ async def dream(
         perf_counter() - began,
     )
     if not dry_run:
-        telemetry.count_night(len(report.archived), len(report.contradictions), report.seconds)
+        telemetry.count("dream.users.processed")
+        telemetry.count("dream.entries.pruned", len(report.archived))
+        telemetry.count("dream.contradictions.found", len(report.contradictions))
+        telemetry.measure("dream.duration", report.seconds)
     return report
 
 

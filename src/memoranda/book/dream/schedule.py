@@ -107,7 +107,7 @@ def _tried(handle: Handler) -> Handler:
         except Erased:
             raise
         except MemorandaError as exc:
-            telemetry.count_failed_night()
+            telemetry.count("dream.cycles.failed")
             if job.tries > RETRIES:
                 raise GivenUp(str(exc)) from exc
             raise

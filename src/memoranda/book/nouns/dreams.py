@@ -44,7 +44,7 @@ class Dreams(Part[W]):
             apart=apart, dry_run=as_flag(dry_run, "dry_run"),
         )  # fmt: skip
 
-    @offer(Role.VIEWER, "GET /contradictions", command="contradictions")
+    @offer(Role.VIEWER, "GET /contradictions", command="dream")
     async def contradictions(self, owner: str | Owner, **who: Unpack[Who]) -> list[Contradiction]:
         """Return the keys under which this view reads different values, each with the memories, the newest first."""
         services = self._services
