@@ -56,6 +56,8 @@ class FormedPart:
     schemas: tuple[str, ...] = ()
     #: What language models used.
     usage: Usage = field(default_factory=Usage)
+    #: Tokens of long turns of the assistant that the model was not shown.
+    tokens_cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from memoranda.model.changes import JobDraft, SetThread
 from memoranda.model.drafts import SCHEMAS
 from memoranda.model.forming_results import FormedPart, LeftOutPart
 from memoranda.model.language_models import Usage
-from memoranda.model.ledger import LEFT_OUT, USED, Actor, ReceiptItem
+from memoranda.model.ledger import LEFT_OUT, TOKENS_CUT, USED, Actor, ReceiptItem
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, View, those_of, with_expired
@@ -71,6 +71,7 @@ async def formed_parts(
             tuple(ReceiptItem(one.verb, one.type, one.id, one.after) for one in lines if one.id in seen),
             tuple(entry.note.get(SCHEMAS, ())),
             Usage.model_validate(entry.note.get(USED, {})),
+            int(entry.note.get(TOKENS_CUT, 0)),
         )
         parts.append(part)
     return parts

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.prompt import Prompt
+from memoranda.formation.prompts.turn_lines import CUT
 from memoranda.formation.schemas.json_values import printable
 from memoranda.model.drafts import DroppedPart
 from memoranda.model.memories import QUOTE_LENGTH, Cited
@@ -115,7 +116,7 @@ class Citations:
             return None
         if quote is None or quote == "":
             return message, Cited(message=message.id)
-        words = own_words(message, quote) if isinstance(quote, str) else ""
+        words = own_words(message, quote) if isinstance(quote, str) and CUT not in quote else ""
         if not words:
             # A quote that is not there costs the quote; a source without a quote is as welcome.
             report("misquoted", f"the quote does not occur in {handle}, and is left out")

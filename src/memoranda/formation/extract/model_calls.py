@@ -18,12 +18,13 @@ from memoranda.formation.extract.by_model import evaluate_answers, next_request
 from memoranda.formation.extract.instructions import PROMPT_VERSION
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.formation.extract.summary import summary_in, summary_request
+from memoranda.formation.prompts.turn_lines import tokens_cut
 from memoranda.formation.schemas.bound_fields import UNSTORED
 from memoranda.formation.schemas.definitions import schema_of
 from memoranda.model.changes import GivenUp, Job, Postponed
 from memoranda.model.drafts import Formed, Reading
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Spent, Usage
-from memoranda.model.ledger import PROMPT, USED
+from memoranda.model.ledger import PROMPT, TOKENS_CUT, USED
 from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import ProfileDocument, all_of
 from memoranda.model.records import Limits, Owner
@@ -89,7 +90,11 @@ class Portion(Value):
     def ledger_note(self) -> Mapping[str, Any]:
         """Return the note for the ledger (the log of all changes): what the model's answers used."""
         usage = sum((answer.usage for answer in self.answers), Usage())
-        return {USED: usage.model_dump(mode="json"), PROMPT: self.form} if usage.calls else {}
+        if not usage.calls:
+            return {}
+        cut = tokens_cut([read.message for read in self.reading.messages])
+        told = {TOKENS_CUT: cut} if cut else {}
+        return {USED: usage.model_dump(mode="json"), PROMPT: self.form, **told}
 
     def payload(self) -> Mapping[str, Any]:
         """Return the portion as it is stored with the job."""
