@@ -7,9 +7,9 @@ import pytest
 from memoranda.formation.extract.by_model import read_answer
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.model.drafts import Formed
-from memoranda.model.language_models import FORMATION
+from memoranda.model.language_models import FORMATION, ModelRequest
 from memoranda.testing.clock import HandClock
-from memoranda.testing.scripted_models import ScriptedModels
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from memoranda.text.token_count import estimate
 from tests.formation.books import notes, opened, settle
 from tests.formation.readings import talk
@@ -135,3 +135,63 @@ async def test_a_talk_of_long_advice_costs_a_fifth_of_its_text(clock: HandClock)
         await settle(book, clock)
         asked = [estimate(one.content) for one in models.asked if one.task == FORMATION]
         assert len(asked) == 1 and asked[0] * 5 < 24 * estimate(ASKING)
+
+
+def told(request: ModelRequest) -> Said:
+    """A model that fills what the last line asks for."""
+    fill = request.content.rsplit("Fill:", 1)[-1]
+    episode = {"episode": {"goal": "Move house", "outcome": "abandoned", "summary": "They plan a move."}}
+    return {
+        **(episode if "episode" in fill else {}),
+        **({"summary": "They plan a move in spring."} if "summary" in fill else {}),
+    }
+
+
+async def test_a_summary_comes_with_what_is_formed_and_is_not_asked_for_again(clock: HandClock):
+    models = ScriptedModels(told)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        for session in range(2):
+            for turn in range(4):
+                await thread.append(
+                    "user", f"Session {session}, question {turn}: what else should I plan for the move?"
+                )
+                await thread.append("assistant", f"{ASKING} {ASKING}")
+            await settle(book, clock)
+            record = await thread.get()
+            assert record.summary == "They plan a move in spring."
+            # The newest turns stay as they were said.
+            assert 0 < record.summary_through < 8 * (session + 1)
+        assert [one.task for one in models.asked] == [FORMATION, FORMATION]
+        asked = models.asked[1].content
+        assert "[summary so far] They plan a move in spring." in asked
+
+
+async def test_a_thread_whose_user_asks_not_to_keep_something_gets_its_summary_without_it(clock: HandClock):
+    models = ScriptedModels(lambda request: {"summary": "They plan."} if request.task == "summary" else {})
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "My sister has lost her job at the mill, but please don't store that.")
+        for turn in range(4):
+            await thread.append("user", f"Question {turn}: what should I plan for the move?")
+            await thread.append("assistant", f"{ASKING} {ASKING}")
+        await settle(book, clock)
+        formed, summarised = models.asked
+        assert "summary" not in formed.content.rsplit("Fill:", 1)[-1]
+        assert summarised.task == "summary" and "mill" not in summarised.content
+
+
+async def test_an_episode_that_was_prepared_is_not_asked_for_at_the_close(clock: HandClock):
+    models = ScriptedModels(told)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "Let us plan the move.")
+        await thread.append("assistant", "Fine.")
+        await settle(book, clock)
+        assert len(models.asked) == 1
+        await thread.close("completed")
+        await settle(book, clock)
+        assert len(models.asked) == 1
+        (episode,) = await book.episodes.list("ann", as_owner=True)
+        assert (episode.goal, episode.outcome) == ("Move house", "succeeded")
+        assert len(episode.sources) == 2

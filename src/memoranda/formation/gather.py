@@ -359,10 +359,10 @@ def _is_formed_statement(memory: Memory) -> bool:
     return memory.trust is Trust.USER and bool(memory.quotes) and not memory.pinned
 
 
-def with_schema_due(reading: Reading, name: str) -> Reading:
-    """Return what was read, with one more schema marked as due."""
+def with_schema_due(reading: Reading, name: str, *, due: bool = True) -> Reading:
+    """Return what was read, with one more schema marked as due, or as not due."""
     schemas = tuple(
-        schema.model_copy(update={"due": True}) if schema.name == name else schema
+        schema.model_copy(update={"due": due}) if schema.name == name else schema
         for schema in reading.schemas
     )
     return reading.model_copy(update={"schemas": schemas})

@@ -47,10 +47,11 @@ from memoranda.formation.schemas.request_schemas import request_note
 from memoranda.formation.who_forms import WhoForms
 from memoranda.model.changes import NO_ROOM, Expect, Job, JobDraft, MarkFormed, Postponed
 from memoranda.model.drafts import Formed, Reading, WantedSchema
-from memoranda.model.messages import EpisodeDraft, Outcome, Thread, ThreadStatus
+from memoranda.model.messages import EpisodeDraft, Outcome, SummariseThread, Thread, ThreadStatus
 from memoranda.model.profiles import Agent, Trigger
 from memoranda.model.records import CAPS
 from memoranda.ports import Clock
+from memoranda.secrets.masks import formed_data
 
 #: The most messages in one portion, and the most without a statement that are read again by rules after a kill.
 _AT_A_TIME, _MOST_UNMARKED = 60, 3_000
@@ -236,6 +237,9 @@ class FormationRunner:
                 reading = await self._closing(reading)
             elif run.settings.episode_after_hours:
                 reading = await self._quiet.preparing(reading)
+            said = [read.message for read in prompt.reading.messages]
+            due = await self._closer.summary_due(excerpt.thread, said, run.settings)
+            reading = reading.model_copy(update={"summarises": due})
             asked = compose(reading, budget=budget)
             if asked is not None and not asked.waiting:
                 prompt = asked
@@ -252,8 +256,11 @@ class FormationRunner:
         """Ask the model for what is due at a thread's close, such as its episode, from the newest messages."""
         excerpt = await self._reader.excerpt(thread, 0)
         if excerpt.closed and excerpt.new:
-            closing = replace(run, name=f"close:{thread.id}:{thread.version}", again=True)
-            await self._ask_about(closing, excerpt, self._closing)
+            prepared = await self._quiet.prepared_at_end(excerpt)
+            reported = 0 if prepared is None or thread.prepared is None else thread.prepared.after
+            name = f"close:{thread.id}:{thread.version}"
+            closing = replace(run, name=name, again=True, reported=reported)
+            await self._ask_about(closing, excerpt, self._closing, prepared)
 
     async def _ask_about(
         self,
@@ -268,24 +275,29 @@ class FormationRunner:
         """
         none_due = await self._reader.schemas(excerpt.thread.agent, set())
         # The summary stands for its part of the whole thread; it says nothing of a later part alone.
-        newest = newest_within(
-            excerpt if run.reported else after_summary(excerpt), run.settings.prompt_tokens
-        )
+        part = bool(run.reported) and not excerpt.closed
+        newest = newest_within(excerpt if part else after_summary(excerpt), run.settings.prompt_tokens)
         bare = await self._reading(run, newest, none_due, self._clock())
-        bare = bare.model_copy(update={"summary": ""}) if run.reported else bare
+        bare = bare.model_copy(update={"summary": ""}) if part else bare
         reading = await due(bare)
+        if reading.due(EPISODE.name) is None:
+            prepared = None
+        elif prepared is not None:
+            reading = with_schema_due(reading, EPISODE.name, due=False)
+        asks = any(schema.due for schema in reading.schemas)
         prompt = compose(reading, budget=run.settings.prompt_tokens)
-        if prompt is None or not any(schema.due for schema in reading.schemas):
+        if prompt is None or not (asks or prepared):
             return
         # A negative place is the start of no portion, so what is kept for the end is not confused with a portion.
         after = -excerpt.new[-1].seq
         portion = Portion.kept_with(run.job, after) or Portion(
             after=after, reading=prompt.reading, budget=run.settings.prompt_tokens
         )
-        if prepared is not None:
-            formed = Formed(episode=prepared)
-        else:
+        formed = Formed()
+        if asks:
             portion, formed = await self._extract(run, portion)
+        if prepared is not None:
+            formed = formed.model_copy(update={"episode": prepared})
         if formed.episode is not None and not excerpt.closed and is_unanswered(portion.reading.new):
             given_up = formed.episode.model_copy(update={"outcome": Outcome.ABANDONED})
             formed = formed.model_copy(update={"episode": given_up})
@@ -334,7 +346,7 @@ class FormationRunner:
             try:
                 learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
                 await self._experience.write(portion, made, current, learning)
-                await self._write(run, portion, made, mark)
+                await self._write(run, portion, formed, made, mark)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
                 if not run.again and (latest is None or latest.formed_through != portion.after):
@@ -360,11 +372,23 @@ class FormationRunner:
             return ()
         return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
 
-    async def _write(self, run: _Run, portion: Portion, made: Reconciled, mark: MarkFormed | None) -> None:
+    async def _summary_of(self, portion: Portion, formed: Formed) -> list[SummariseThread]:
+        """Return the change that stores the summary of an answer, unless the thread got another one in the meantime."""
+        thread, through = portion.reading.thread, portion.reading.summarises
+        text = formed_data(formed.summary, self._reader.secrets)
+        latest = await self._reader.thread(thread.owner, thread.id) if text else None
+        if latest is None or latest.summary_through != thread.summary_through:
+            return []
+        return [SummariseThread(thread.id, text, through, thread.summary_through)]
+
+    async def _write(
+        self, run: _Run, portion: Portion, formed: Formed, made: Reconciled, mark: MarkFormed | None
+    ) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
         changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
         changes += [] if mark is None else [mark]
+        changes += await self._summary_of(portion, formed)
         operation, left_out = run.operation(portion), [*made.left_out]
         # Words that are taken out of a message while a model reads it come back in no memory.
         read = {one.message.id: one.message.version for one in reading.messages}

@@ -22,7 +22,7 @@ from memoranda.formation.extract.lessons import LessonReader
 from memoranda.formation.extract.notes import NoteReader
 from memoranda.formation.extract.patches import PatchReader
 from memoranda.formation.extract.prompt import Prompt
-from memoranda.formation.extract.summary import title_of
+from memoranda.formation.extract.summary import summary_in, title_of
 from memoranda.formation.privacy.withheld import Withheld
 from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, PROFILE
 from memoranda.formation.schemas.json_values import InvalidJson, printable
@@ -109,6 +109,7 @@ class _AnswerReader:
             experience=tuple(made for at, given in lessons if (made := self._lessons.lesson(at, given))),
             episode=self._episode(self._withheld.masked(value.get(_EPISODE))),
             title=title_of(text_of(self._withheld.masked(value.get(_TITLE)))),
+            summary=summary_in(self._withheld.masked(dict(value))) if self._reading.summarises else "",
             left_out=self._problems.all(),
         )
 
@@ -281,6 +282,7 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
                 *(one for one in again.experience if mended("experience") and one not in first.experience),
             ),
             "title": first.title or again.title,
+            "summary": first.summary or again.summary,
             "episode": first.episode or (again.episode if mended("episode") else None),
         }
     )

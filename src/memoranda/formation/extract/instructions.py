@@ -69,7 +69,13 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
         parts["episode"] = _object(
             _without_descriptions(EPISODE.parameters["properties"]), *EPISODE.parameters["required"]
         )
+    parts |= {"summary": _TEXT} if parts else {}
     return {**_object(parts), "$defs": defined}
+
+
+def summary_instructions(last: str) -> str:
+    """Return what a model is told of the summary that it writes; ``last`` is the handle of the last message in it."""
+    return _PROMPT.sections["summary"].replace("@LAST", last)
 
 
 def fillable(asked: Sequence[str], schemas: Sequence[WantedSchema]) -> list[str]:

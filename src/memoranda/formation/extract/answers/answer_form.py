@@ -21,7 +21,7 @@ from memoranda.model.messages import Outcome
 
 #: The parts of an answer that are lists, and those that are one value.
 LISTS: Final = ("notes", "repeats", "retracts", "patches", "experience")
-SINGLE: Final = ("episode", "title")
+SINGLE: Final = ("episode", "title", "summary")
 
 #: Other names of each part, without signs and in small letters.
 _PARTS: Final = {
