@@ -78,7 +78,7 @@ def test_a_long_quote_is_checked_whole_and_kept_in_part():
         (["m9"], "unknown"),
         (["c1"], "unknown"),
         ([str(TEA.new[1].id)], "unknown"),
-        ([None, 3, {}, []], "unknown"),
+        ([None, 3, {}, []], "unsourced"),
         ("the user", "unknown"),
     ],
 )

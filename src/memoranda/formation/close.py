@@ -19,7 +19,7 @@ from memoranda.formation.extract.summary import oldest_within, summary_by_rules
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
 from memoranda.formation.privacy.withheld import NOT_KEPT, without_unwanted
-from memoranda.formation.reconcile.episode_trust import judged_summary
+from memoranda.formation.reconcile.episode_trust import episode_trust
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.model.changes import Change, Job, RecordEpisode, SetThread
 from memoranda.model.messages import (
@@ -201,10 +201,8 @@ class Closer:
         said = [message for message in excerpt.new if message.observed_at <= draft.ended_at]
         if not said:
             return change
-        summary, trust = judged_summary(draft.goal, draft.summary, said)
         episode = draft.changed(
-            summary=summary,
-            trust=trust,
+            trust=episode_trust(draft.goal, draft.summary, said),
             sources=tuple(message.id for message in said[:_MOST_SOURCES]),
             started_at=min(message.observed_at for message in said),
             tool_calls=draft.tool_calls or tool_calls_of(said),
@@ -285,7 +283,7 @@ def episode_by_rules(
     short = one_line(goal)[:_GOAL].strip()
     if not short:
         return None
-    summary, trust = judged_summary(goal, summary or summary_by_rules("", said), said)
+    summary = summary or summary_by_rules("", said)
     return Episode(
         id=id,
         owner=thread.owner,
@@ -300,5 +298,5 @@ def episode_by_rules(
         thread=thread.id,
         agent=thread.agent,
         sources=tuple(message.id for message in said[:_MOST_SOURCES]),
-        trust=trust,
+        trust=episode_trust(goal, summary, said),
     )

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from memoranda.formation.extract.answers.answer_form import canonical_answer
+from memoranda.formation.extract.answer import LISTS, GivenEpisode, entry_of, parts_of
 from memoranda.formation.extract.attribution import Attribution
 from memoranda.formation.extract.citations import (
     MOST_ENTRIES,
@@ -71,14 +71,12 @@ class _AnswerReader:
         if not isinstance(value, Mapping):
             self._problems.add("", "shape", "the answer is not a JSON object", mendable=True)
             value = {}
-        shown = {document.schema_name for document in self._reading.profiles}
-        form = canonical_answer(value, self._reading.schemas, shown)
-        for name in form.unread[:MOST_ENTRIES]:
+        value, unread, remarks = parts_of(value)
+        for name in unread[:MOST_ENTRIES]:
             # The whole answer is to be given again: what was lost may belong to any part.
             self._problems.add("", "field", f"{printable(name)} is not a field of an answer", mendable=True)
-        for name in form.ignored[:MOST_ENTRIES]:
+        for name in remarks[:MOST_ENTRIES]:
             self._problems.add(printable(name), "field", "is not a field of an answer")
-        value = form.value
         patches, changed = self._patches.read(self._entries(value, "patches"))
         for patch in patches:
             if (name := patch.value_of("/name")) and patch.schema_name == PROFILE.name:
@@ -117,11 +115,8 @@ class _AnswerReader:
         self, value: Mapping[str, Any], part: str, asked: bool = True
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the objects in one part of the model's answer with their paths, up to the limit."""
-        given = value.get(part)
-        if given is None or given == []:
-            return
-        if not isinstance(given, list):
-            self._problems.add(part, "shape", "is not a list", mendable=True)
+        given = value.get(part, [])
+        if not given:
             return
         if not asked:
             self._problems.add(part, "unasked", "was not asked for")
@@ -129,20 +124,22 @@ class _AnswerReader:
         if len(given) > MOST_ENTRIES:
             self._problems.add(part, "many", f"has {len(given)} entries; the first {MOST_ENTRIES} are read")
         for place, one in enumerate(given[:MOST_ENTRIES]):
-            if isinstance(one, dict):
-                report = self._problems.reporter(f"{part}[{place}]")
-                kept = self._withheld.screened(part, one, self._prompt.messages, report)
-                if kept is not None:
-                    yield f"{part}[{place}]", kept
-                elif part == "notes":
-                    self._take_back(f"{part}[{place}]", one)
-            else:
-                self._problems.add(f"{part}[{place}]", "shape", "is not an object", mendable=True)
+            report = self._problems.reporter(f"{part}[{place}]")
+            if not isinstance(one, dict):
+                report("shape", "is not an object", mendable=True)
+                continue
+            entry = entry_of(LISTS[part], one, report)
+            if entry is None:
+                continue
+            kept = self._withheld.screened(part, entry, self._prompt.messages, report)
+            if kept is not None:
+                yield f"{part}[{place}]", kept
+            elif part == "notes":
+                self._take_back(f"{part}[{place}]", entry)
 
     def _take_back(self, at: str, note: Mapping[str, Any]) -> None:
         """Take back what a note that is not kept would have ended: "don't keep the code" ends the memory of the code."""
-        named = note.get("supersedes")
-        for memory in named if isinstance(named, list) else ():
+        for memory in note.get("supersedes", ()):
             denied = self._notes.retraction(at, {"memory": memory, "sources": note.get("sources")})
             if denied is not None:
                 self._notes.settled.append(denied)
@@ -153,17 +150,20 @@ class _AnswerReader:
         if EPISODE.name not in self._prompt.asked:
             self._problems.add("episode", "unasked", "was not asked for")
             return None
-        names = EPISODE.parameters["properties"]
-        fields = {name: given[name] for name in names if name in given} if isinstance(given, dict) else {}
-        fields["tags"] = tuple(texts_of(fields.get("tags")))[:MOST_ENTRIES]
+        report = self._problems.reporter("episode")
+        fields = entry_of(GivenEpisode, given, report) if isinstance(given, dict) else None
+        if fields is None:
+            if not isinstance(given, dict):
+                report("shape", "is not an object", mendable=True)
+            return None
         try:
-            if any(len(text_of(fields.get(name))) > SUMMARY_LENGTH for name in ("goal", "summary")):
+            if any(len(fields.get(name, "")) > SUMMARY_LENGTH for name in ("goal", "summary")):
                 raise InvalidJson(f"is longer than {SUMMARY_LENGTH} characters")
-            return EpisodeDraft.model_validate(fields)
+            return EpisodeDraft.model_validate({**fields, "tags": tuple(texts_of(fields.get("tags")))})
         except ValidationError as exc:
-            self._problems.add("episode", "invalid", str(refused(exc)), mendable=True)
+            report("invalid", str(refused(exc)), mendable=True)
         except InvalidJson as exc:
-            self._problems.add("episode", "invalid", str(exc), mendable=True)
+            report("invalid", str(exc), mendable=True)
         return None
 
 

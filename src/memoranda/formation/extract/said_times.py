@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from memoranda.formation.extract.citations import Report, Sourced, contains_words
+from memoranda.formation.extract.answer import Report
+from memoranda.formation.extract.citations import Sourced, contains_words
 from memoranda.formation.times.time_context import Role
 from memoranda.formation.times.time_reader import LONGEST, days_said, says_days
 from memoranda.model.memories import DaySpan, Granularity
