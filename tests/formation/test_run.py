@@ -277,14 +277,19 @@ async def test_an_episode_that_was_given_at_the_close_is_the_only_one(clock: Han
 
 
 async def test_a_retracted_memory_does_not_come_back_when_its_thread_is_formed_again(clock: HandClock):
-    answers = iter([notes("Likes jazz"), notes("Lives in New York", "Likes jazz")])
-    models = ScriptedModels(lambda request: next(answers)(request))
+    again = False
+
+    def say(request: ModelRequest) -> Said:
+        return notes(*(["Lives in New York"] if again else []), "Likes jazz")(request)
+
+    models = ScriptedModels(say)
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append(TALK)
         await settle(book, clock)
         (held,) = (await book.records.list("ann", types="memory", as_owner=True)).records
         await book.memories.retract("ann", held.id, agent="guide")
+        again = True
         await thread.form_again()
         await settle(book, clock)
         assert await known(book) == ["Lives in New York"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from memoranda.book.admin.pending_threads import parts_aside
 from memoranda.book.explanation import explain
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
 from memoranda.book.paging import every_record
 from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.forming_results import conversations_wait
+from memoranda.model.forming_results import conversations_wait, part_waits
 from memoranda.model.memories import HELD, Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter, Source
@@ -57,6 +58,8 @@ class About:
     pending: tuple[PendingForgetting, ...] = ()
     #: How many conversations wait to be formed, which this view sees.
     waiting: int = 0
+    #: Parts of conversations of which no answer of a model could be used so far, each with when it is asked again and the command.
+    unread: tuple[str, ...] = ()
 
     @property
     def shared(self) -> tuple[Known, ...]:
@@ -64,7 +67,8 @@ class About:
         return tuple(known for known in self.memories if known.memory.audience.kind is not AudienceKind.SELF)
 
     def __repr__(self) -> str:
-        waits = f"; {conversations_wait(self.waiting)}" if self.waiting else ""
+        told = [*filter(None, [conversations_wait(self.waiting)]), *self.unread]
+        waits = "".join(f"; {one}" for one in told)
         return f"<About {self.owner}: profiles {len(self.profile)}, memories {len(self.memories)} of {self.total}{waits}>"
 
 
@@ -88,6 +92,7 @@ async def about(
         {"experience": await _lines_about(engine, owner)} if view.whole else None,
         await pending_forgettings(engine, owner, view),
         waiting,
+        tuple(map(part_waits, await parts_aside(engine, engine, owner, view))),
     )
 
 

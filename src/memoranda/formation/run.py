@@ -7,8 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Final
-from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.door import Door
@@ -17,7 +17,13 @@ from memoranda.formation.agent_limits import limits_for_agent
 from memoranda.formation.close import Closer
 from memoranda.formation.experience_writer import ExperienceWriter
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories, with_ended
-from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage, reform_start
+from memoranda.formation.extract.model_calls import (
+    ModelCalls,
+    Portion,
+    RunUsage,
+    UselessAnswers,
+    reform_start,
+)
 from memoranda.formation.extract.prompt import compose
 from memoranda.formation.extract.summary import title_by_rules
 from memoranda.formation.formation_settings import QUIET, FormingSettings
@@ -31,7 +37,14 @@ from memoranda.formation.gather import (
     with_schema_due,
     writing_view,
 )
-from memoranda.formation.left_out import REFUSED, count_left_out, note_of, with_unread
+from memoranda.formation.left_out import (
+    REFUSED,
+    UNUSABLE,
+    count_left_out,
+    note_of,
+    with_unread,
+    without_newer,
+)
 from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
@@ -45,7 +58,18 @@ from memoranda.formation.reconcile.reconciler import Reconciled, reconcile, refu
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.formation.schemas.request_schemas import request_note
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import NO_ROOM, Expect, Job, JobDraft, MarkFormed, Postponed
+from memoranda.model.changes import (
+    FORM_LATE,
+    NO_ROOM,
+    Expect,
+    Job,
+    JobDraft,
+    MarkFormed,
+    Postponed,
+    UnusableReply,
+    thread_of,
+    told,
+)
 from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.messages import EpisodeDraft, Outcome, SummariseThread, Thread, ThreadStatus
 from memoranda.model.profiles import Agent, Trigger
@@ -59,6 +83,8 @@ _AT_A_TIME, _MOST_UNMARKED = 60, 3_000
 _TRIES: Final = 8
 #: The pause before a thread whose memories have no room is tried again. Only a refused write is repeated.
 _UNTIL_ROOM: Final = timedelta(minutes=15)
+#: The pauses before a model is asked again about a part whose answers could not be used.
+_AGAIN: Final = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
 _log = logging.getLogger("memoranda.formation")
 
 
@@ -74,6 +100,8 @@ class _Run:
     name: str
     #: True if the watermark does not move: the thread is formed again, or closed.
     again: bool = False
+    #: True if newer messages have been formed before: nothing of them may end.
+    late: bool = False
     #: The place of the last message that an earlier episode covers.
     reported: int = 0
     #: The usage of this run's model calls.
@@ -135,6 +163,38 @@ class FormationRunner:
         run = _Run(job, settings, door, name, again=True)
         await self._form_portions(run, thread, reform_start(job))
 
+    async def form_late(self, job: Job) -> None:
+        """Form a part of a thread that was set aside because no answer of the model could be used."""
+        started = await self._start(job)
+        if started is None:
+            return
+        thread, settings, door = started
+        after, through = map(int, job.key.split(":")[1:])
+        run = _Run(job, settings, door, f"late:{thread.id}", again=True, late=True)
+        try:
+            await self._form_portions(run, thread, after, through)
+        except (UselessAnswers, UnusableReply) as exc:
+            asked = accumulate(_AGAIN)
+            due = next(
+                (job.first_at + pause for pause in asked if job.first_at + pause > self._clock()), None
+            )
+            if due is None:
+                raise UnusableReply(str(exc)) from exc
+            raise Postponed(str(exc), until=due) from exc
+
+    async def _set_aside(self, run: _Run, portion: Portion, why: UnusableReply) -> None:
+        """Mark a part as read whose answers cannot be used, so that what is newer is formed; it is asked about again later."""
+        thread = portion.reading.thread
+        key = f"{thread.id}:{portion.after}:{portion.through}"
+        pause = _AGAIN[0].total_seconds()
+        later = JobDraft(FORM_LATE, key, {"why": told(str(why))}, (thread.id,), delay=pause)
+        _log.warning(
+            "messages %d to %d of thread %s wait: %s; to ask at once: memoranda jobs retry ID, with the id that "
+            "thread.formed() and doctor name",
+            *(portion.after + 1, portion.through, thread.id, why),
+        )
+        await self._apply(run, portion, Formed(left_out=(UNUSABLE,)), later)
+
     async def report_quiet(self, job: Job) -> None:
         """Record the episode of a running thread that nobody closed and that has been quiet for long."""
         started = await self._start(job)
@@ -183,12 +243,14 @@ class FormationRunner:
         return thread, settings, self._door_of(agent)
 
     async def _thread(self, job: Job) -> Thread | None:
-        return None if job.owner is None else await self._reader.thread(job.owner, UUID(job.key))
+        return None if job.owner is None else await self._reader.thread(job.owner, thread_of(job))
 
-    async def _form_portions(self, run: _Run, thread: Thread, after: int) -> bool:
-        """Process all parts of the thread up to its last message; True if one part was the whole, closed thread."""
+    async def _form_portions(
+        self, run: _Run, thread: Thread, after: int, through_last: int | None = None
+    ) -> bool:
+        """Process all parts of the thread up to its last message, or another; True if one part was the whole, closed thread."""
         kept = Portion.kept_with(run.job, after)
-        excerpt = await self._end_topics(run, await self._reader.excerpt(thread, after))
+        excerpt = await self._end_topics(run, await self._reader.excerpt(thread, after, through_last))
         whole = False
         while excerpt.new:
             part = await self._reader.next_messages(excerpt, _AT_A_TIME)
@@ -200,12 +262,25 @@ class FormationRunner:
                 portion = await self._read_portion(run, part, after, last=not waits)
             else:
                 portion, kept = kept, None
-            portion, formed = await self._extract(run, portion)
+            try:
+                portion, formed = await self._extract(run, portion)
+            except UnusableReply as unusable:
+                if run.again:
+                    raise
+                await self._set_aside(run, portion, unusable)
+                formed = None
             through = portion.through
             # Each mark in a thread leaves a version: one stands for many portions without a statement.
-            bare = self._model_calls is None and formed.empty and excerpt.new[-1].seq > through
+            bare = (
+                self._model_calls is None
+                and formed is not None
+                and formed.empty
+                and excerpt.new[-1].seq > through
+            )
             bare = bare and bool(excerpt.thread.title or not title_by_rules(portion.reading.new))
-            if not bare or through - after >= _MOST_UNMARKED:
+            if formed is None:
+                after = through
+            elif not bare or through - after >= _MOST_UNMARKED:
                 await self._apply(run, portion, formed)
                 whole = after == 0 and portion.reading.due(EPISODE.name) is not None
                 after = through
@@ -333,8 +408,11 @@ class FormationRunner:
             return self._door
         return self._door.within(limits.model_copy(update={"writes_per_run": wide.writes_per_run}))
 
-    async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
-        """Write the agent's experience; then, in one commit, all else and how far the thread is formed."""
+    async def _apply(
+        self, run: _Run, portion: Portion, formed: Formed, later: JobDraft | None = None
+    ) -> None:
+        """Write the agent's experience; then, in one commit, all else, how far the thread is formed, and a later job."""
+        formed = without_newer(formed, portion.reading.profiles) if run.late else formed
         reading, formed = portion.reading, with_bound_notes(formed, portion.reading, run.door.limits)
         mark = None if run.again else mark_of(reading, formed, portion.after)
         if reading.prepares_episode:
@@ -346,7 +424,7 @@ class FormationRunner:
             try:
                 learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
                 await self._experience.write(portion, made, current, learning)
-                await self._write(run, portion, formed, made, mark)
+                await self._write(run, portion, formed, made, mark, later)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
                 if not run.again and (latest is None or latest.formed_through != portion.after):
@@ -382,7 +460,13 @@ class FormationRunner:
         return [SummariseThread(thread.id, text, through, thread.summary_through)]
 
     async def _write(
-        self, run: _Run, portion: Portion, formed: Formed, made: Reconciled, mark: MarkFormed | None
+        self,
+        run: _Run,
+        portion: Portion,
+        formed: Formed,
+        made: Reconciled,
+        mark: MarkFormed | None,
+        later: JobDraft | None,
     ) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
@@ -404,7 +488,7 @@ class FormationRunner:
                     expect=Expect(versions={**read, **made.versions}),
                     era=run.job.era,
                     note={**portion.ledger_note(), **note_of(left_out), **request_note(run.job.payload)},
-                    jobs=self._later(run, reading.thread),
+                    jobs=(*self._later(run, reading.thread), *(() if later is None else (later,))),
                 )
             except InvalidInput as exc:
                 if exc.field in CAPS:

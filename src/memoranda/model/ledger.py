@@ -133,6 +133,7 @@ LEFT_OUT_BECAUSE = {
     "trust": "what it would replace is more trusted, or comes from another source",
     "unseen": "it answers what the model was not shown of the assistant's turn",
     "unwanted": "the user asked not to keep it",
+    "unusable": "nothing of the model's answers could be used; it is asked again, and its messages stay",
     "unasked": "it was not asked for",
     "unknown": "it names something that was not shown",
     "unread": "no rule reads a statement in it: state it with remember, or name a language model in the settings, [models]",
