@@ -69,6 +69,8 @@ class Note(Part):
     sources: Sources
     supersedes: Handles = []
     tags: Texts = []
+    #: Not asked for, and kept where a model gives it.
+    language: str = ""
     schema_name: str = Field(default="", alias="schema")
     data: dict[str, Any] = {}
 
@@ -128,7 +130,7 @@ LISTS: Final[Mapping[str, type[Part]]] = {
 }
 _SINGLE: Final = ("title", "episode", "summary")
 #: Fields that are not worth a second question.
-_TRIFLES: Final = frozenset({"tags", "cardinality", "kind"})
+_TRIFLES: Final = frozenset({"tags", "cardinality", "kind", "language"})
 #: The most faults that are reported of one entry.
 _MOST_REPORTED: Final = 20
 #: The codes of faults in some fields; those of others have the code "shape".
@@ -226,6 +228,7 @@ def schema_of_parts(parts: Sequence[str], inserted: Sequence[str], patched: Sequ
             fields["schema"] = {"type": "string", "enum": list(allowed)}
         for unused in () if inserted else ("schema", "data") if name == "Note" else ("memory",):
             fields.pop(unused, None)
+    defined["Note"]["properties"].pop("language")
     defined["Patch"]["required"] = ["schema", "operations"]
     defined["Operation"]["required"] = ["op", "path", "sources"]
     fields = {name: _plain(whole["properties"][name]) for name in parts}

@@ -166,6 +166,7 @@ class NoteReader:
                 carries=carries,
                 trust=verdict.trust,
                 observed_at=max(message.observed_at for message, _ in cited),
+                language=text_of(given.get("language"))[:35] or None,
                 cited=tuple(one for _, one in cited),
                 **times,
             )
