@@ -49,19 +49,23 @@ def read_answer(
     prompt: Prompt,
     *,
     limits: Limits = Limits(),  # noqa: B008
+    earlier: str = "",
 ) -> Formed:
-    """Return the valid parts of a model's parsed answer. Never raises: problems are listed in ``left_out``."""
-    return _AnswerReader(prompt, limits).read({} if value is None else value)
+    """Return the valid parts of a model's parsed answer. Never raises: problems are listed in ``left_out``.
+
+    ``earlier`` has the model's earlier answers to the same question.
+    """
+    return _AnswerReader(prompt, limits, earlier).read({} if value is None else value)
 
 
 class _AnswerReader:
-    def __init__(self, prompt: Prompt, limits: Limits) -> None:
+    def __init__(self, prompt: Prompt, limits: Limits, earlier: str) -> None:
         self._prompt = prompt
         self._reading = prompt.reading
         self._problems = Problems()
         self._citations = Citations(prompt)
         self._attribution = Attribution(prompt.reading)
-        self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems)
+        self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems, earlier)
         self._patches = PatchReader(prompt, limits, self._citations, self._attribution, self._problems)
         self._lessons = LessonReader(prompt, self._citations, self._attribution, self._problems)
         said = (read.message for read in prompt.reading.messages)
@@ -205,7 +209,8 @@ def evaluate_answers(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Lim
         if answer.fault or answer.value is None:
             faults = (answer.fault or "the answer is not a JSON object",)
             continue
-        read = read_answer(answer.value, prompt, limits=limits)
+        earlier = "\n".join(one.text for one in answers[:place])
+        read = read_answer(answer.value, prompt, limits=limits, earlier=earlier)
         mendable = [one for one in read.left_out if one.mendable and not (one.once and place)]
         formed = read if formed is None else _merged(formed, read, wanting)
         wanting = frozenset(map(_part, mendable))
@@ -233,6 +238,8 @@ def _part(left: DroppedPart) -> str:
     return left.part.split("[")[0].split(".")[0]
 
 
+#: What is asked once and costs only a field of its entry.
+_OF_A_FIELD: Final = frozenset({"time", "misquoted"})
 About = TypeVar("About", bound=Confirmation | TakenBack)
 
 
@@ -286,12 +293,14 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
             "episode": first.episode or (again.episode if mended("episode") else None),
         }
     )
-    asked_once = [one for one in first.left_out if one.once]
+    asked_once = [one for one in first.left_out if one.once and one.code not in _OF_A_FIELD]
     # As many as the newer answer did not correct stay refused.
     refused_still = asked_once[max(_ended(merged) - _ended(first), 0) :]
     # So does what the newer answer says nothing of.
     unanswered = [
-        one for one in first.left_out if one.mendable and not one.once and not _grew(one, first, merged)
+        one
+        for one in first.left_out
+        if one.mendable and one not in asked_once and not _grew(one, first, merged)
     ]
     kept = [one for one in first.left_out if not one.mendable]
     left_out = (*kept, *refused_still, *unanswered, *again.left_out)

@@ -48,7 +48,10 @@ class NoteReader:
         citations: Citations,
         attribution: Attribution,
         problems: Problems,
+        earlier: str = "",
     ) -> None:
+        #: The model's earlier answers to the same question.
+        self._earlier = earlier
         self._prompt = prompt
         self._owner_names = owner_names(prompt.reading)
         self._limits = limits
@@ -143,7 +146,8 @@ class NoteReader:
             return None
         schema, data, carries = follows
         # An assistant's words may say when what the user confirmed is to begin.
-        times = times_of(given, [*cited, *(one for one in told or () if one not in cited)], report)
+        said = [*cited, *(one for one in told or () if one not in cited)]
+        times = times_of(given, said, report, self._earlier)
         if (
             given.get("valid_until")
             and times["valid_to"] is None
