@@ -187,11 +187,13 @@ class FormationRunner:
         thread = portion.reading.thread
         key = f"{thread.id}:{portion.after}:{portion.through}"
         pause = _AGAIN[0].total_seconds()
-        later = JobDraft(FORM_LATE, key, {"why": told(str(why))}, (thread.id,), delay=pause)
+        # What an application's own model says may quote the conversation.
+        reason = str(why) if why.__cause__ is None else "the model refuses this question"
+        later = JobDraft(FORM_LATE, key, {"why": told(reason)}, (thread.id,), delay=pause)
         _log.warning(
             "messages %d to %d of thread %s wait: %s; to ask at once: memoranda jobs retry ID, with the id that "
             "thread.formed() and doctor name",
-            *(portion.after + 1, portion.through, thread.id, why),
+            *(portion.after + 1, portion.through, thread.id, reason),
         )
         await self._apply(run, portion, Formed(left_out=(UNUSABLE,)), later)
 
