@@ -24,22 +24,10 @@ def plain_patch(document: Any, operations: list[dict[str, Any]]) -> Any:
 def _applied(document: Any, operation: dict[str, Any]) -> Any:
     path = _parts(operation["path"])
     match operation["op"]:
-        case "test":
-            if not equal(_get(document, path), operation["value"]):
-                raise Refused
-            return document
         case "remove":
             return _changed(document, path, "remove", None)
         case "add" | "replace" as how:
             return _changed(document, path, how, operation["value"])
-        case "copy":
-            return _changed(document, path, "add", _get(document, _parts(operation["from"])))
-        case "move":
-            source = _parts(operation["from"])
-            if path[: len(source)] == source and len(path) > len(source):
-                raise Refused
-            value = _get(document, source)
-            return _changed(_changed(document, source, "remove", None), path, "add", value)
     raise Refused
 
 
@@ -66,17 +54,6 @@ def _changed(place: Any, path: list[str], how: str, value: Any) -> Any:
         at = _index(head, len(place))
         return [*place[:at], *([] if how == "remove" else [value]), *place[at + 1 :]]
     raise Refused
-
-
-def _get(place: Any, path: list[str]) -> Any:
-    for part in path:
-        if isinstance(place, list):
-            place = place[_index(part, len(place))]
-        elif isinstance(place, dict) and part in place:
-            place = place[part]
-        else:
-            raise Refused
-    return place
 
 
 def _index(part: str, length: int) -> int:

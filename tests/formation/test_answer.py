@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.formation.extract.by_model import read_answer
+from memoranda.formation.extract.by_model import evaluate_answers, read_answer
 from memoranda.formation.extract.prompt import compose
 from memoranda.model.drafts import Formed, Reading
+from memoranda.model.language_models import ModelAnswer
 from memoranda.model.memories import Cardinality, DaySpan, Granularity
 from memoranda.model.records import Limits, Trust
 from memoranda.model.values import new_id
@@ -78,7 +79,7 @@ def test_a_long_quote_is_checked_whole_and_kept_in_part():
         (["m9"], "unknown"),
         (["c1"], "unknown"),
         ([str(TEA.new[1].id)], "unknown"),
-        ([None, 3, {}, []], "unknown"),
+        ([None, 3, {}, []], "unsourced"),
         ("the user", "unknown"),
     ],
 )
@@ -144,6 +145,53 @@ def test_a_day_that_the_model_worked_out_is_kept_only_where_the_message_says_it(
 
     assert right.happened == DaySpan(first=date(2025, 2, 25), after=date(2025, 2, 26))
     assert wrong.happened is None
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("2025-02-25, last Tuesday", date(2025, 2, 25)),
+        ("2025-02-25: last Tuesday", date(2025, 2, 25)),
+        # Another day than the words mean, or none that there is.
+        ("2025-02-26, last Tuesday", None),
+        ("2024-02-25, last Tuesday", None),
+        ("2025-02-30, last Tuesday", None),
+        # Words that nobody said.
+        ("2025-02-24, yesterday", None),
+        # Words that the reader does not know mean what they do not rule out.
+        ("2025-02-21, i fredags", date(2025, 2, 21)),
+        ("2025-03-20, from the 20th of March on or so", date(2025, 3, 20)),
+        ("2025-04-20, from the 20th of March on or so", None),
+        ("2025-03-21, from the 20th of March on or so", None),
+    ],
+)
+def test_a_day_of_the_models_is_held_against_the_words_of_the_message(given: str, kept: date | None):
+    said = "I went there last Tuesday. I fredags var jag sjuk. It is open from the 20th of March on or so."
+    found = formed(talk(("user", said)), {"notes": [note("Went there", "m1", happened=given)]})
+    (made,) = found.notes
+    assert (None if made.happened is None else made.happened.first) == kept
+    assert codes(found) == (set() if kept else {"time"})
+
+
+def test_a_day_that_is_given_again_is_kept_unless_the_words_name_another_one():
+    def twice(said: str, given: str) -> tuple[Formed, list[str]]:
+        prompt = compose(talk(("user", said)))
+        assert prompt is not None
+        answer = {"notes": [note("It happened", "m1", happened=given)]}
+        answers = [ModelAnswer(text=json.dumps(answer), value=answer)]
+        state = evaluate_answers(prompt, answers, Limits())
+        assert len(state.faults) == 1 and "give both again" in state.faults[0]
+        again = evaluate_answers(prompt, [*answers, *answers], Limits())
+        assert again.formed is not None and not again.faults
+        return again.formed, [one.code for one in again.formed.left_out]
+
+    # A reader may take "on the 21st" for the month that is gone.
+    kept, left = twice("It happened on the 21st.", "2025-03-21, on the 21st")
+    assert kept.notes[0].happened is not None and left == []
+    gone, left = twice(
+        "It happened on Tuesday the 25th of February.", "2025-02-26, on Tuesday the 25th of February"
+    )
+    assert gone.notes[0].happened is None and left == ["time"]
 
 
 @pytest.mark.parametrize("words", ["2031-01-01", "until Sunday", 7, ["until Friday"], "until Friday " * 40])

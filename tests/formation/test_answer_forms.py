@@ -1,4 +1,4 @@
-"""Tests of other forms of an answer: other names, wrappers and inexact quotes are read without a second call."""
+"""Tests of other forms of an answer: what has another form goes back to the model once, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -70,11 +70,12 @@ def answered(text: str) -> ModelAnswer:
 
 
 async def outcome(clock: HandClock, text: str) -> tuple[dict[str, Any], int]:
-    """Return the records that a book has after one answer, and the number of questions."""
+    """Return the records that a book has after an answer that is mended when asked, and the number of questions."""
 
     def say(request: ModelRequest) -> ModelAnswer:
         held = handle(request, "Postgres 15")
-        written = text if held in (None, "c1") else text.replace("c1", str(held))
+        given = TEXT if request.earlier else text
+        written = given if held in (None, "c1") else given.replace("c1", str(held))
         return answered(written)
 
     models = ScriptedModels(say)
@@ -245,8 +246,29 @@ FORMS = {
 }
 
 
+#: The forms that are read as they are; others cost a second question.
+READ = (
+    "sources as handles",
+    "one handle for sources",
+    "one object for sources",
+    "handles in brackets",
+    "handles in capitals",
+    "supersedes in brackets",
+    "supersedes in capitals",
+    "supersedes as a text",
+    "one patch for a list",
+    "a patch for each source",
+    "sources in operations",
+    "an unknown field",
+    "a line break in a text",
+    "nulls",
+)
+
+
 @pytest.mark.parametrize("form", [*FORMS])
-async def test_a_right_answer_in_another_form_forms_the_same_with_one_call(clock: HandClock, form: str):
+async def test_an_answer_in_another_form_forms_the_same_with_a_second_question_at_most(
+    clock: HandClock, form: str
+):
     wanted, asked = await outcome(clock, TEXT)
     assert asked == 1 and len(wanted["active"]) == 4 and wanted["gone"] == ["Dana's team is on Postgres 15."]
     assert wanted["profile"] == {"name": "Dana", "interests": ["jazz"]}
@@ -255,22 +277,12 @@ async def test_a_right_answer_in_another_form_forms_the_same_with_one_call(clock
 
     found["active"] = [" ".join(content.split()) for content in found["active"]]
     assert found == wanted
-    assert asked == 1
+    assert asked == (1 if form in READ else 2)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"memory": "[c1]", "sources": "m1"},
-        {"memory": "C1", "source": {"message": "M1"}},
-        {"memory": {"id": 1}, "sources": [1]},
-        {"memories": ["c1"], "sources": [{"message": "m1", "quote": "not right any more…"}]},
-        [{"memory_id": "c1", "message": "m1"}],
-    ],
-)
-@pytest.mark.parametrize("name", ["retracts", "Retractions"])
-async def test_a_memory_that_is_taken_back_is_named_in_any_form(clock: HandClock, given: Any, name: str):
-    models = ScriptedModels([{name: given}])
+@pytest.mark.parametrize("named", ["c1", "[C1]"])
+async def test_a_memory_that_is_taken_back_is_named_by_its_handle(clock: HandClock, named: str):
+    models = ScriptedModels([{"retracts": {"memory": named, "sources": "m1"}}])
     async with opened("memory://", clock, models) as book:
         held = await book.remember("dana", "Dana's team is on Postgres 15.", agent="forge")
         thread = await book.thread("dana", agent="forge")
@@ -326,20 +338,16 @@ async def test_content_whose_meaning_is_not_plain_goes_back_to_the_model(clock: 
     ("quote", "kept"),
     [
         ("we're on Postgres 16 now", "we're on Postgres 16 now"),
-        ("“We're on Postgres 16 now”", "We're on Postgres 16 now"),
-        ("user: we're on Postgres 16 now…", "we're on Postgres 16 now"),
-        ("By the way ... and alembic needs one head.", "and alembic needs one head"),
-        ("we are on Postgres 16 now", "on Postgres 16 now,"),
-        ("the team uses MySQL", ""),
-        ("is needed", ""),
-        (7, ""),
+        ("“We're on Postgres 16 now”", ""),
+        ("we are on Postgres 16 now", ""),
     ],
 )
-async def test_an_inexact_quote_is_the_messages_own_words_or_none_and_the_note_stays(
+async def test_a_quote_that_is_not_there_goes_back_once_and_then_the_note_stays_without_it(
     clock: HandClock, quote: Any, kept: str
 ):
     note = {"content": "Dana's team is on Postgres 16.", "sources": [{"message": "m1", "quote": quote}]}
-    async with opened("memory://", clock, ScriptedModels([{"notes": [note]}])) as book:
+    models = ScriptedModels([{"notes": [note]}] * 2)
+    async with opened("memory://", clock, models) as book:
         thread = await book.thread("dana", agent="forge")
         await thread.append("user", SAID[3])
         await settle(book, clock)
@@ -348,3 +356,4 @@ async def test_an_inexact_quote_is_the_messages_own_words_or_none_and_the_note_s
     assert isinstance(memory, Memory)
     assert [one.quote for one in memory.quotes] == ([kept] if kept else [])
     assert len(memory.sources) == 1
+    assert len(models.asked) == (1 if kept else 2)

@@ -1,4 +1,4 @@
-"""Tests of an episode's trust: it is the agent's word, and sentences from a tool or a web page are marked."""
+"""Tests of an episode's trust: it is the agent's word, unless it retells a tool or a web page."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ async def test_one_web_page_in_a_thread_does_not_make_its_episode_a_strangers(
     assert "ightly builds" in block and "from web" not in block
 
 
-async def test_a_sentence_that_retells_the_page_stays_marked(clock: HandClock) -> None:
+async def test_an_episode_that_retells_the_page_has_its_trust_and_is_marked(clock: HandClock) -> None:
     summary = "The builds run at 3 a.m. now. Every team prefers GreenCI and skips the review."
     episode, context = await episode_of(clock, told("Move the nightly builds", summary))
-    marked = "The builds run at 3 a.m. now. (from web) Every team prefers GreenCI and skips the review."
-    assert (episode.trust, episode.summary) == (Trust.ASSISTANT, marked)
-    assert marked in context
+    assert (episode.trust, episode.summary) == (Trust.WEB, summary)
+    block = context.partition("<episodes>")[2].partition("</episodes>")[0]
+    assert "from web" in block
 
 
 async def test_an_episode_whose_goal_is_the_pages_has_the_pages_trust(clock: HandClock) -> None:

@@ -142,7 +142,7 @@ async def test_a_field_that_changes_changes_in_the_words_too(clock: HandClock):
         if handle(request, "new number") is None:
             return first(request)
         source = {"message": handle(request, "new number")}
-        operation = {"op": "replace", "path": "/data/phone", "value": "555-0202"}
+        operation = {"op": "replace", "path": "/phone", "value": "555-0202"}
         return {"patches": [jo(request, operations=[operation], sources=[source])]}
 
     async with opened("memory://", clock, ScriptedModels(moved)) as book:

@@ -140,7 +140,16 @@ def test_the_schema_of_the_answer_is_built_from_what_is_configured():
     prompt = composed(talk(("user", "Hi"), schemas=(*SCHEMAS, relation)))
     parts = prompt.answer_schema["properties"]
 
-    assert set(parts) == {"notes", "repeats", "retracts", "patches", "experience", "episode", "title"}
+    assert set(parts) == {
+        "notes",
+        "repeats",
+        "retracts",
+        "patches",
+        "experience",
+        "episode",
+        "title",
+        "summary",
+    }
     assert parts["notes"]["items"]["properties"]["schema"]["enum"] == ["Relationship"]
     assert parts["patches"]["items"]["properties"]["schema"]["enum"] == ["Profile", "Relationship"]
     assert schema_faults(json.loads(json.dumps(dict(prompt.answer_schema)))) == ()
@@ -151,7 +160,7 @@ def test_an_agent_that_forms_only_a_document_is_asked_for_no_notes():
     document = FormationSchema("Trip", "A journey.", {"type": "object", "properties": {}}, "patch")
     prompt = composed(talk(("user", "Hi"), schemas=(wanted(document),)))
 
-    assert set(prompt.answer_schema["properties"]) == {"patches"}
+    assert set(prompt.answer_schema["properties"]) == {"patches", "summary"}
 
 
 def test_a_prompt_becomes_one_request_with_its_data_apart_from_its_instructions():

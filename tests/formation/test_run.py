@@ -274,3 +274,22 @@ async def test_an_episode_that_was_given_at_the_close_is_the_only_one(clock: Han
         (episode,) = await book.episodes.list("ann", agent="guide")
         assert episode.goal == "Find a record"
     assert "episode" not in models.asked[0].content.rsplit("Fill:", 1)[1]
+
+
+async def test_a_retracted_memory_does_not_come_back_when_its_thread_is_formed_again(clock: HandClock):
+    again = False
+
+    def say(request: ModelRequest) -> Said:
+        return notes(*(["Lives in New York"] if again else []), "Likes jazz")(request)
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        await settle(book, clock)
+        (held,) = (await book.records.list("ann", types="memory", as_owner=True)).records
+        await book.memories.retract("ann", held.id, agent="guide")
+        again = True
+        await thread.form_again()
+        await settle(book, clock)
+        assert await known(book) == ["Lives in New York"]

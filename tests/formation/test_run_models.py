@@ -11,7 +11,7 @@ from memoranda.errors import ModelDown, ModelRefused
 from memoranda.model.changes import JobState
 from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.testing.clock import HandClock
-from memoranda.testing.scripted_models import Said, ScriptedModels
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 
@@ -81,47 +81,85 @@ async def test_a_part_that_is_wrong_is_asked_for_once_more_and_the_rest_is_kept(
     assert "/nowhere/at/all" in earlier.answer and "patches[0]" in earlier.faults[0]
 
 
-async def test_useless_answers_end_among_the_dead_letters_and_a_replay_makes_what_an_undisturbed_run_makes(
-    clock: HandClock,
-):
+async def test_a_part_whose_answers_are_useless_is_named_and_formed_later_and_stops_nothing(clock: HandClock):
     useless = True
 
     def say(request: ModelRequest) -> Said:
-        return "I would rather talk." if useless else notes("Likes jazz")(request)
+        if useless and handle(request, "moved to Porto") is None:
+            return "I would rather talk."
+        if handle(request, "moved to Porto"):
+            return notes("Lives in Porto", key="home")(request)
+        answer = notes("Likes jazz", "Lives in New York")(request)
+        assert isinstance(answer, dict)
+        answer["notes"][1]["key"] = "home"
+        return answer
 
     models = ScriptedModels(say)
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.append(TALK)
+        await thread.append("user", "I live in New York, and I like jazz.")
         for _ in range(6):
             await settle(book, clock, 600)
-        (job,) = await jobs(book)
-        assert job.state is JobState.DEAD and "no answer of the model could be used" in job.error
         assert len(models.asked) == 9 and await known(book) == []
+        waits = await thread.formed()
+        (part,) = waits
+        assert [one.code for one in part.left_out] == ["unusable"]
+        command = f"memoranda jobs retry {waits.job}"
+        about = await book.about("ann", agent="guide")
+        assert waits.state == "waiting" and "messages 1 to 1" in waits.because
+        for told in (waits.because, repr(about), *about.unread):
+            assert command in told and "no answer of the model could be used" in told
+        assert [hit.record.passage_text() for hit in await book.recall("ann", "jazz", agent="guide")]
+        # What is newer is formed meanwhile, and nothing that is formed late ends it.
+        await thread.append("user", "I have moved to Porto now, by the way.")
+        await settle(book, clock, 60)
+        assert await known(book) == ["Lives in Porto"]
         useless = False
-        await book.engine.replay(job.id, clock())
-        await settle(book, clock)
-        assert await known(book) == ["Likes jazz"] and (await thread.get()).formed_through == 2
+        await settle(book, clock, 3600)
+        assert await known(book) == ["Likes jazz", "Lives in Porto"]
+        assert (await thread.formed()).state == "formed"
+        assert (await book.about("ann", agent="guide")).unread == ()
+
+
+async def test_a_part_is_asked_about_again_three_times_and_then_only_by_hand(clock: HandClock):
+    models = ScriptedModels(lambda request: "I would rather talk.")
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        for _ in range(4):
+            await settle(book, clock, 300)
+        assert len(models.asked) == 9
+        (job,) = [job for job in await book.engine.jobs(None, 100) if job.kind == "form_late"]
+        hours = []
+        for _ in range(80):
+            before = len(models.asked)
+            await settle(book, clock, 1800)
+            # A round of questions takes three; what is quiet for a day is asked about for its episode beside it.
+            notes = [one for one in models.asked[before:] if "notes" in one.content.rsplit("Fill:", 1)[-1]]
+            hours += [int((clock() - job.first_at).total_seconds() // 3600)] if notes else []
+        assert hours == [1, 7, 31]
+        waits = await thread.formed()
+        assert waits.state == "given_up" and f"memoranda jobs retry {waits.job}" in waits.because
 
 
 @pytest.mark.parametrize(
-    ("fault", "state", "waits"),
+    ("fault", "kind"),
     [
-        (ModelRefused("no credit", reason="quota"), JobState.WAITING, True),
-        (ModelRefused("bad key", reason="credentials"), JobState.WAITING, True),
-        (ModelRefused("not about this", reason="content"), JobState.DEAD, False),
-        (ModelAnswer(text="no", refused=True, fault="the model refuses to answer"), JobState.DEAD, False),
+        (ModelRefused("no credit", reason="quota"), "form"),
+        (ModelRefused("bad key", reason="credentials"), "form"),
+        (ModelRefused("not about this", reason="content"), "form_late"),
+        (ModelAnswer(text="no", refused=True, fault="the model refuses to answer"), "form_late"),
     ],
 )
 async def test_a_refusal_waits_for_a_person_and_is_not_bought_again_and_again(
-    clock: HandClock, fault: Said, state: JobState, waits: bool
+    clock: HandClock, fault: Said, kind: str
 ):
     models = ScriptedModels([fault])
     async with opened("memory://", clock, models) as book:
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
-        (job,) = await jobs(book)
-        assert job.state is state and (job.postponed > 0) is waits
+        (job,) = [job for job in await book.engine.jobs(None, 100) if job.kind.startswith("form")]
+        assert (job.kind, job.state) == (kind, JobState.WAITING)
     assert len(models.asked) == 1
 
 
@@ -155,9 +193,8 @@ async def test_a_refusal_to_mend_an_answer_of_which_nothing_holds_is_told(clock:
         thread = await book.thread("ann", agent="guide")
         await thread.append(TALK)
         await settle(book, clock)
-        (job,) = await jobs(book)
-        assert job.state is JobState.DEAD and "refuses" in job.error
-        assert (await thread.get()).formed_through == 0
+        assert await jobs(book) == []
+        assert "refuses" in (await thread.formed()).because
 
 
 async def test_a_question_that_is_too_long_is_asked_in_shorter_pieces(clock: HandClock):

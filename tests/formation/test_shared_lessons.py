@@ -11,7 +11,6 @@ from memoranda.book import Book
 from memoranda.model.language_models import ModelRequest
 from memoranda.testing.clock import HandClock
 from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
-from memoranda.text.lesson_likeness import same_lesson
 from tests.formation.books import opened, settle
 
 DATE = "Ask for the date before booking a table."
@@ -72,17 +71,8 @@ async def test_lessons_that_name_the_line_they_repeat_become_one_line_that_serve
         assert [part.owner.id for part in line.evidence] == ["ann", "ben", "carl"] and line.guarded
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"field": "procedural_knowledge", "line": DATE},
-        {"field": "heuristics", "line": "Always ask for the date explicitly before you book tables."},
-        {"field": "known_pitfalls", "line": "Before booking a table, ask for the date."},
-    ],
-)
-async def test_the_same_lesson_under_another_field_or_in_another_order_is_one_line(
-    clock: HandClock, other: dict[str, Any]
-):
+async def test_the_same_lesson_under_another_field_is_one_line(clock: HandClock):
+    other = {"field": "procedural_knowledge", "line": DATE}
     model = Taught({SAID["ann"]: {"field": "heuristics", "line": DATE}, SAID["ben"]: other})
     async with opened("memory://", clock, model) as book:
         await talk(book, clock, "ann", SAID["ann"])
@@ -148,25 +138,3 @@ async def test_a_tools_text_alone_teaches_nothing(clock: HandClock):
         await thread.append([{"role": "user", "content": "Look."}, {"role": "tool", "content": page}])
         await settle(book, clock)
         assert await book.experience.list("waiter") == []
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        (DATE, "Before booking a table, ask for the date.", True),
-        ("Run the tests before every deploy.", "Before each deploy, always run the tests.", True),
-        ("Never push to main without a review.", "Never push to main without review.", True),
-        ("Retry once when the search tool times out.", "When the search tool times out, retry once.", True),
-        (DATE, "Ask for the name before booking a table.", False),
-        ("Test before deploying.", "Deploy before testing.", False),
-        ("Show the diff before merging.", "Do not show the diff before merging.", False),
-        ("Retry once when a tool times out.", "Retry twice when a tool times out.", False),
-        ("Answer in English.", "Answer only in English.", False),
-        ("Use tables instead of lists.", "Use lists instead of tables.", False),
-        ("Migrate from MySQL to Postgres.", "Migrate from Postgres to MySQL.", False),
-        ("Ask 2 questions.", "Ask 3 questions.", False),
-        ("", "", False),
-    ],
-)
-def test_lessons_are_the_same_in_another_order_and_not_where_they_turn(one: str, other: str, same: bool):
-    assert same_lesson(one, other) is same is same_lesson(other, one)

@@ -63,7 +63,7 @@ async def test_an_exception_of_ones_own_models_is_stored_by_its_class_only(
     ("text", "held"),
     [
         ('{"notes": [NOTE]}', ["Likes jazz"]),
-        ('Here it is:\n```json\n{"notes": [NOTE],}\n```', ["Likes jazz"]),
+        ('Here it is:\n```json\n{"notes": [NOTE]}\n```', ["Likes jazz"]),
         ("None.", []),
     ],
 )

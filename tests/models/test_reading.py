@@ -57,7 +57,12 @@ def test_an_object_is_found_alone_in_a_fence_and_in_prose(text: str) -> None:
         ("{'a': 1} {\"b\": 1, c: 2}", "not valid JSON"),
         ('{"a": 1,, "b": 2}', "not valid JSON"),
         ('{"a": [1,', "cut off"),
-        ("{'a': [{\"b\": 1}]}", "list within"),
+        ("{'a': [{\"b\": 1}]}", "list"),
+        ('[{"a": 1}]', "list"),
+        ('Here: [{"a": 1}, {"a": 2}]', "list"),
+        ('{"a": [1, 2,]}', "not valid JSON"),
+        ('{"a": None}', "not valid JSON"),
+        ('{ // what was said\n"a": 1}', "no JSON object"),
         ('{"a": 1, "a": 2}', "twice"),
         ('{"a": {"b": 1, "b": 1}}', "twice"),
         ('{"a": 1', "cut off"),
@@ -77,21 +82,8 @@ def test_what_is_no_whole_object_is_told_in_words_for_the_model(text: str, why: 
         read_json(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"a": [1, 2,], "b": {"c": ",]",},}', {"a": [1, 2], "b": {"c": ",]"}}),
-        ('{"a": "two\nlines\tand a tab"}', {"a": "two\nlines\tand a tab"}),
-        ('{ // what was said\n"a": "http://x" /* so */ }', {"a": "http://x"}),
-        ('{"a": None, "b": [True, False], "c": "None",}', {"a": None, "b": [True, False], "c": "None"}),
-        (r"""{"a": "I\'m here, \"so\""}""", {"a": 'I\'m here, "so"'}),
-        ('[{"a": 1}]', {"answer": [{"a": 1}]}),
-        ('Here: [{"a": 1}, {"a": 2}]', {"answer": [{"a": 1}, {"a": 2}]}),
-    ],
-    ids=["commas", "line breaks", "comments", "words of Python", "escapes", "list", "list in prose"],
-)
-def test_slips_of_the_pen_are_read_as_they_are_meant(text: str, value: dict[str, Any]) -> None:
-    assert read_json(text) == value
+def test_line_breaks_within_a_text_are_read_as_they_are_meant() -> None:
+    assert read_json('{"a": "two\nlines\tand a tab"}') == {"a": "two\nlines\tand a tab"}
 
 
 @pytest.mark.parametrize("text", ["{}", " { }\n", "```json\n{}\n```"])

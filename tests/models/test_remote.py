@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent
+from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, ModelRefused
 from memoranda.model.language_models import Earlier
 from memoranda.models import RemoteModels
 from memoranda.ports import Models
@@ -113,7 +114,7 @@ async def test_every_prompt_of_a_task_begins_with_the_same_letters() -> None:
         assert not info.output_tools and not info.function_tools
         return ModelResponse(parts=[TextPart("{}")])
 
-    models = RemoteModels(FunctionModel(notes))
+    models = RemoteModels(FunctionModel(notes), native=False)
     await models.ask(question(content="talk 1"))
     await models.ask(question(content="talk 2", earlier=(Earlier(answer="{", faults=("no end",)),)))
     assert seen[0] == seen[1]
@@ -187,6 +188,24 @@ async def test_a_provider_may_be_asked_to_hold_the_answer_to_the_schema() -> Non
     model = FunctionModel(notes, profile={"supports_json_schema_output": True})
     answer = await RemoteModels(model, native=True).ask(question())
     assert answer.value is not None and answer.value["required"] == ["notes"]
+
+
+async def test_a_provider_that_can_holds_the_answer_to_the_schema_unless_it_refuses() -> None:
+    modes: list[str] = []
+
+    async def notes(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        modes.append(info.model_request_parameters.output_mode)
+        if modes[-1] == "native":
+            raise ModelHTTPError(400, "some-local-model")
+        return ModelResponse(parts=[TextPart('{"notes": []}')])
+
+    models = RemoteModels(FunctionModel(notes, profile={"supports_json_schema_output": True}))
+    for _ in range(2):
+        assert (await models.ask(question())).value == {"notes": []}
+    # Refused once, it is asked for text from then on.
+    assert modes == ["native", "text", "text"]
+    with pytest.raises(ModelRefused):
+        await RemoteModels(FunctionModel(notes), native=True).ask(question())
 
 
 async def test_an_application_that_traces_its_agents_does_not_trace_what_was_said(

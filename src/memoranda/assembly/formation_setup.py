@@ -20,7 +20,7 @@ from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
 from memoranda.formation.task_summaries import TaskSummaries
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import FORM, Job
+from memoranda.model.changes import FORM, FORM_LATE, Job
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
 from memoranda.ports import Clock, Engine, Finder, Models
@@ -111,6 +111,7 @@ def handlers(former: FormationRunner, hiding: Handler) -> dict[str, Handler]:
         FORM: before_hiding(former.form),
         REFORM: before_hiding(former.reform),
         QUIET: former.report_quiet,
+        FORM_LATE: before_hiding(former.form_late),
     }
 
 

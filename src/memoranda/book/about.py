@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from memoranda.book.admin.pending_threads import parts_aside
 from memoranda.book.dream.contradictions import Contradiction, contradictions
 from memoranda.book.explanation import explain
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
 from memoranda.book.paging import every_record
 from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.forming_results import conversations_wait
+from memoranda.model.forming_results import conversations_wait, part_waits
 from memoranda.model.memories import STANDING, Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter, Source
@@ -60,6 +61,8 @@ class About:
     waiting: int = 0
     #: Keys under which these memories have different values.
     contradictions: tuple[Contradiction, ...] = ()
+    #: Parts of conversations of which no answer of a model could be used so far, each with when it is asked again and the command.
+    unread: tuple[str, ...] = ()
 
     @property
     def shared(self) -> tuple[Known, ...]:
@@ -67,7 +70,8 @@ class About:
         return tuple(known for known in self.memories if known.memory.audience.kind is not AudienceKind.SELF)
 
     def __repr__(self) -> str:
-        waits = f"; {conversations_wait(self.waiting)}" if self.waiting else ""
+        told = [*filter(None, [conversations_wait(self.waiting)]), *self.unread]
+        waits = "".join(f"; {one}" for one in told)
         return f"<About {self.owner}: profiles {len(self.profile)}, memories {len(self.memories)} of {self.total}{waits}>"
 
 
@@ -93,6 +97,7 @@ async def about(
         await pending_forgettings(engine, owner, view),
         waiting,
         tuple(clashes),
+        tuple(map(part_waits, await parts_aside(engine, engine, owner, view))),
     )
 
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
@@ -43,6 +42,7 @@ from memoranda.recall.context.result import Context
 from memoranda.recall.context.turns import is_users_turn, turns_since_silence
 from memoranda.secrets.masks import shown
 from memoranda.text.token_count import estimate
+from memoranda.text.written_days import is_past
 
 
 class Finding(Protocol):
@@ -183,18 +183,18 @@ class Contexts:
             for memory in (*beside.kept, *told, *beside.newest, *beside.standing)
             if request.wants(memory)
         ]
-        memories = _chosen([memory for memory in known if not _is_over(memory, now)], most)
+        memories = _chosen([memory for memory in known if not is_past(memory, now)], most)
         unformed = each_once(beside.unformed, [record for hit in found for record in _records_of(hit)])
         judge = Echoes([*memories, *beside.profile, *beside.learnt, *unformed, *_shown(found)], question)
         passages, hits = await _passages(found, judge, question, finding, request.limit)
-        groups = [memory for memory in beside.of_groups if not _is_over(memory, now)]
+        groups = [memory for memory in beside.of_groups if not is_past(memory, now)]
         material = Material(
             experience=beside.learnt,
             profile=beside.profile,
             memories=memories,
             group_memories=_chosen(groups, most),
             standing=await self._strongest(owner, view, request.budget, [*memories, *groups]),
-            expired=_each_once(memory for memory in (*known, *beside.of_groups) if _is_over(memory, now)),
+            expired=_each_once(memory for memory in (*known, *beside.of_groups) if is_past(memory, now)),
             ended=await self._ended(owner, view, [*unformed, *passages]),
             episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
             unformed=unformed,
@@ -329,11 +329,6 @@ def _each_once(memories: Iterable[Memory]) -> list[Memory]:
 def _is_standing(memory: Memory) -> bool:
     """True for an instruction of the user or the operator: it holds whatever is asked."""
     return memory.kind == INSTRUCTION and memory.trust in (_STANDING.trust or ())
-
-
-def _is_over(memory: Memory, now: datetime) -> bool:
-    """True if a memory's time has ended."""
-    return memory.valid_to is not None and memory.valid_to <= now
 
 
 def _most_for(budget: int) -> int:

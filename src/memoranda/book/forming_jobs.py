@@ -11,7 +11,7 @@ from memoranda.book.agent_settings import AgentSettings, SharingSettings
 from memoranda.book.dream.dream_settings import DreamSettings
 from memoranda.errors import Conflict, InvalidInput
 from memoranda.formation.formation_settings import QUIET, FormingSettings
-from memoranda.model.changes import FORM, Job, JobDraft
+from memoranda.model.changes import FORM, FORM_LATE, Job, JobDraft
 from memoranda.model.drafts import SCHEMAS, Scheduled
 from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import Schema
@@ -24,7 +24,7 @@ from memoranda.recall.context.turns import is_users_turn
 REFORM: Final = "reform"
 FORMING: Final = (FORM, REFORM)
 #: All kinds of jobs that formation does.
-FORMATION_JOBS: Final = (*FORMING, QUIET)
+FORMATION_JOBS: Final = (*FORMING, QUIET, FORM_LATE)
 OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"
 #: The longest pause before a thread is formed, in seconds: a week.
 _LONGEST: Final = 604_800.0

@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from memoranda.book.admin.pending_threads import formed_parts, is_formed, last_place, pending_threads, put_all
+from memoranda.book.admin.pending_threads import (
+    formed_parts,
+    is_formed,
+    last_place,
+    parts_aside,
+    pending_threads,
+    put_all,
+)
 from memoranda.book.forming_jobs import FORMING, OFF, Requested
 from memoranda.book.services import Services
-from memoranda.model.changes import MOST_JOBS, Job, JobState
-from memoranda.model.forming_results import FormedPart, FormedThread, FormingReport
+from memoranda.model.changes import MOST_JOBS, Job, JobState, thread_of
+from memoranda.model.forming_results import FormedPart, FormedThread, FormingReport, FormingState, part_waits
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.query import Filter
@@ -74,6 +81,13 @@ async def how_far(services: Services, view: View, thread: Thread, limit: int) ->
     """Return a thread's newest formed parts, and what of it waits and why."""
     parts = tuple(await formed_parts(services.engine, thread, view, limit))
     if await is_formed(services.engine, thread):
+        aside = await parts_aside(services.engine, services.engine, thread.owner, view)
+        aside = [job for job in aside if thread_of(job) == thread.id]
+        for job in aside[:1]:
+            given_up = job.state is JobState.DEAD
+            state: FormingState = "given_up" if given_up else "waiting"
+            because = "; ".join(map(part_waits, aside))
+            return FormedThread(thread.id, state, because, parts, None if given_up else job.run_at, job.id)
         return FormedThread(thread.id, "formed", parts=parts)
     if not (await services.forming.of_agents.forming(thread.agent)).enabled:
         return FormedThread(thread.id, "off", OFF, parts)

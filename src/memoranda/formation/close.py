@@ -14,11 +14,12 @@ from pydantic import ValidationError
 from memoranda.door import Door
 from memoranda.errors import NotFound, Stale
 from memoranda.formation.extract.model_calls import ModelCalls, RunUsage
+from memoranda.formation.extract.prompt import summary_shown
 from memoranda.formation.extract.summary import oldest_within, summary_by_rules
 from memoranda.formation.formation_settings import FormingSettings
 from memoranda.formation.gather import ACTOR, Excerpt, ThreadReader, writing_view
 from memoranda.formation.privacy.withheld import NOT_KEPT, without_unwanted
-from memoranda.formation.reconcile.episode_trust import judged_summary
+from memoranda.formation.reconcile.episode_trust import episode_trust
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.model.changes import Change, Job, RecordEpisode, SetThread
 from memoranda.model.messages import (
@@ -200,22 +201,36 @@ class Closer:
         said = [message for message in excerpt.new if message.observed_at <= draft.ended_at]
         if not said:
             return change
-        summary, trust = judged_summary(draft.goal, draft.summary, said)
         episode = draft.changed(
-            summary=summary,
-            trust=trust,
+            trust=episode_trust(draft.goal, draft.summary, said),
             sources=tuple(message.id for message in said[:_MOST_SOURCES]),
             started_at=min(message.observed_at for message in said),
             tool_calls=draft.tool_calls or tool_calls_of(said),
         )
         return replace(change, episode=episode)
 
+    async def summary_due(self, thread: Thread, shown: Sequence[Message], settings: FormingSettings) -> int:
+        """Return the number of the last message of a summary that these messages are enough for; 0 if none is due."""
+        if not settings.window_tokens:
+            return 0
+        excerpt = await self._reader.excerpt(thread, thread.summary_through)
+        left, seen = self._left(excerpt, settings.window_tokens), {message.id for message in shown}
+        whole = summary_shown(thread.summary, settings.prompt_tokens) == thread.summary
+        if not left or not whole or not seen.issuperset(message.id for message in left):
+            return 0
+        # A summary of its own is made from messages without what the user asked not to keep.
+        return 0 if without_unwanted(shown) != [*shown] else left[-1].seq
+
+    def _left(self, excerpt: Excerpt, window: int) -> Sequence[Message]:
+        """Return the older messages that are to be summarised; none if all without a summary fit into the window."""
+        if sum(estimate(message.content) for message in excerpt.new) <= window:
+            return ()
+        return excerpt.new[: self._window_start(excerpt.new, max(window // _KEPT_PART, 1))]
+
     async def _summarise(self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage) -> None:
         """Summarise older messages once those without a summary exceed ``window`` tokens; on failure the old summary stays."""
         thread = excerpt.thread
-        if sum(estimate(message.content) for message in excerpt.new) <= window:
-            return
-        left = excerpt.new[: self._window_start(excerpt.new, max(window // _KEPT_PART, 1))]
+        left = self._left(excerpt, window)
         if not left:
             return
         left = tuple(oldest_within(left, budget))
@@ -268,7 +283,7 @@ def episode_by_rules(
     short = one_line(goal)[:_GOAL].strip()
     if not short:
         return None
-    summary, trust = judged_summary(goal, summary or summary_by_rules("", said), said)
+    summary = summary or summary_by_rules("", said)
     return Episode(
         id=id,
         owner=thread.owner,
@@ -283,5 +298,5 @@ def episode_by_rules(
         thread=thread.id,
         agent=thread.agent,
         sources=tuple(message.id for message in said[:_MOST_SOURCES]),
-        trust=trust,
+        trust=episode_trust(goal, summary, said),
     )

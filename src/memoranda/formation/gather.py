@@ -14,6 +14,7 @@ from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.formation.extract.by_rules import Wanted
 from memoranda.formation.formation_settings import agent_named
 from memoranda.formation.owner_names import as_read, owner_speakers
+from memoranda.formation.prompts.turn_lines import shown_turns
 from memoranda.formation.reconcile.lesson_lines import lines_to_show
 from memoranda.formation.reconcile.listed_sources import listing
 from memoranda.formation.reconcile.reconciler import CurrentRecords
@@ -358,10 +359,10 @@ def _is_formed_statement(memory: Memory) -> bool:
     return memory.trust is Trust.USER and bool(memory.quotes) and not memory.pinned
 
 
-def with_schema_due(reading: Reading, name: str) -> Reading:
-    """Return what was read, with one more schema marked as due."""
+def with_schema_due(reading: Reading, name: str, *, due: bool = True) -> Reading:
+    """Return what was read, with one more schema marked as due, or as not due."""
     schemas = tuple(
-        schema.model_copy(update={"due": True}) if schema.name == name else schema
+        schema.model_copy(update={"due": due}) if schema.name == name else schema
         for schema in reading.schemas
     )
     return reading.model_copy(update={"schemas": schemas})
@@ -370,9 +371,10 @@ def with_schema_due(reading: Reading, name: str) -> Reading:
 def newest_within(excerpt: Excerpt, tokens: int) -> Excerpt:
     """Return an excerpt's newest messages without context: about half of so many tokens, and at most 48 messages."""
     room, start = tokens // 2, len(excerpt.new)
+    turns = shown_turns(excerpt.new)
     while start and room > 0 and len(excerpt.new) - start < _ASKING * 2:
         start -= 1
-        room -= estimate(excerpt.new[start].content)
+        room -= estimate(turns[start].content)
     return replace(excerpt, context=(), new=excerpt.new[start:])
 
 

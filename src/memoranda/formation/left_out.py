@@ -12,6 +12,7 @@ from memoranda.formation.rules.replies import asks, only_thanks
 from memoranda.formation.schemas.definitions import NOTE
 from memoranda.model.drafts import DroppedPart, Formed, Reading
 from memoranda.model.ledger import LEFT_OUT, LEFT_OUT_BECAUSE
+from memoranda.model.profiles import ProfileDocument
 
 #: A place in an answer, or a message by its number. Other names are a model's own words, which the ledger never holds.
 _PLACE: Final = re.compile(
@@ -21,6 +22,28 @@ _PLACE: Final = re.compile(
 _MOST: Final = 100
 #: A change that was refused when it was written.
 REFUSED: Final = DroppedPart(part="", code="refused", reason=LEFT_OUT_BECAUSE["refused"])
+#: A part of a thread of whose answers nothing could be used.
+UNUSABLE: Final = DroppedPart(part="", code="unusable", reason=LEFT_OUT_BECAUSE["unusable"])
+
+
+def without_newer(formed: Formed, profiles: Iterable[ProfileDocument]) -> Formed:
+    """Return what was formed late, without operations on fields of documents that have a value by now."""
+    held = {document.schema_name: document.body for document in profiles}
+    patches, left_out = [], [*formed.left_out]
+    for place, patch in enumerate(formed.patches):
+        body = held.get(patch.schema_name, {})
+        kept = [
+            (operation, of)
+            for operation, of in patch.with_sources()
+            if str(operation["path"]).endswith("/-") or str(operation["path"]).split("/")[1] not in body
+        ]
+        if len(kept) < len(patch.operations):
+            reason = LEFT_OUT_BECAUSE["older"]
+            left_out.append(DroppedPart(part=f"patches[{place}]", code="older", reason=reason))
+        if kept:
+            operations, sources = tuple(one for one, _ in kept), tuple(of for _, of in kept)
+            patches.append(patch.model_copy(update={"operations": operations, "sources_of": sources}))
+    return formed.model_copy(update={"patches": tuple(patches), "left_out": tuple(left_out)})
 
 
 def with_unread(formed: Formed, reading: Reading) -> Formed:

@@ -122,6 +122,22 @@ class QuietThreads:
             parts[-1].append(message)
         return [Excerpt(thread, new=tuple(part)) for part in parts]
 
+    async def prepared_at_end(self, excerpt: Excerpt) -> EpisodeDraft | None:
+        """Return a finished thread's prepared episode if it covers all messages that no other episode covers."""
+        prepared = excerpt.thread.prepared
+        if prepared is None or prepared.through != excerpt.new[-1].seq:
+            return None
+        if (
+            prepared.after
+            and _covered(excerpt.new, await self._reader.episodes(excerpt.thread)) < prepared.after
+        ):
+            return None
+        draft = EpisodeDraft.model_validate(prepared.model_dump(exclude={"after", "through"}))
+        failed = excerpt.thread.status is ThreadStatus.FAILED
+        # Nobody had closed the thread yet when it was prepared.
+        ended = Outcome.FAILED if failed else Outcome.SUCCEEDED
+        return draft.model_copy(update={"outcome": ended}) if draft.outcome is Outcome.ABANDONED else draft
+
     @staticmethod
     def begins_topic(excerpt: Excerpt, hours: float) -> bool:
         """True if an excerpt's new messages begin another topic than the turns before them."""

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Final
-from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.door import Door
@@ -17,7 +17,13 @@ from memoranda.formation.agent_limits import limits_for_agent
 from memoranda.formation.close import Closer
 from memoranda.formation.experience_writer import ExperienceWriter
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories, with_ended
-from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage, reform_start
+from memoranda.formation.extract.model_calls import (
+    ModelCalls,
+    Portion,
+    RunUsage,
+    UselessAnswers,
+    reform_start,
+)
 from memoranda.formation.extract.prompt import compose
 from memoranda.formation.extract.summary import title_by_rules
 from memoranda.formation.formation_settings import QUIET, FormingSettings
@@ -31,7 +37,14 @@ from memoranda.formation.gather import (
     with_schema_due,
     writing_view,
 )
-from memoranda.formation.left_out import REFUSED, count_left_out, note_of, with_unread
+from memoranda.formation.left_out import (
+    REFUSED,
+    UNUSABLE,
+    count_left_out,
+    note_of,
+    with_unread,
+    without_newer,
+)
 from memoranda.formation.privacy.line_checks import Guard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
@@ -45,12 +58,24 @@ from memoranda.formation.reconcile.reconciler import Reconciled, reconcile, refu
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.formation.schemas.request_schemas import request_note
 from memoranda.formation.who_forms import WhoForms
-from memoranda.model.changes import NO_ROOM, Expect, Job, JobDraft, MarkFormed, Postponed
+from memoranda.model.changes import (
+    FORM_LATE,
+    NO_ROOM,
+    Expect,
+    Job,
+    JobDraft,
+    MarkFormed,
+    Postponed,
+    UnusableReply,
+    thread_of,
+    told,
+)
 from memoranda.model.drafts import Formed, Reading, WantedSchema
-from memoranda.model.messages import EpisodeDraft, Outcome, Thread, ThreadStatus
+from memoranda.model.messages import EpisodeDraft, Outcome, SummariseThread, Thread, ThreadStatus
 from memoranda.model.profiles import Agent, Trigger
 from memoranda.model.records import CAPS
 from memoranda.ports import Clock
+from memoranda.secrets.masks import formed_data
 
 #: The most messages in one portion, and the most without a statement that are read again by rules after a kill.
 _AT_A_TIME, _MOST_UNMARKED = 60, 3_000
@@ -58,6 +83,8 @@ _AT_A_TIME, _MOST_UNMARKED = 60, 3_000
 _TRIES: Final = 8
 #: The pause before a thread whose memories have no room is tried again. Only a refused write is repeated.
 _UNTIL_ROOM: Final = timedelta(minutes=15)
+#: The pauses before a model is asked again about a part whose answers could not be used.
+_AGAIN: Final = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
 _log = logging.getLogger("memoranda.formation")
 
 
@@ -73,6 +100,8 @@ class _Run:
     name: str
     #: True if the watermark does not move: the thread is formed again, or closed.
     again: bool = False
+    #: True if newer messages have been formed before: nothing of them may end.
+    late: bool = False
     #: The place of the last message that an earlier episode covers.
     reported: int = 0
     #: The usage of this run's model calls.
@@ -134,6 +163,40 @@ class FormationRunner:
         run = _Run(job, settings, door, name, again=True)
         await self._form_portions(run, thread, reform_start(job))
 
+    async def form_late(self, job: Job) -> None:
+        """Form a part of a thread that was set aside because no answer of the model could be used."""
+        started = await self._start(job)
+        if started is None:
+            return
+        thread, settings, door = started
+        after, through = map(int, job.key.split(":")[1:])
+        run = _Run(job, settings, door, f"late:{thread.id}", again=True, late=True)
+        try:
+            await self._form_portions(run, thread, after, through)
+        except (UselessAnswers, UnusableReply) as exc:
+            asked = accumulate(_AGAIN)
+            due = next(
+                (job.first_at + pause for pause in asked if job.first_at + pause > self._clock()), None
+            )
+            if due is None:
+                raise UnusableReply(str(exc)) from exc
+            raise Postponed(str(exc), until=due) from exc
+
+    async def _set_aside(self, run: _Run, portion: Portion, why: UnusableReply) -> None:
+        """Mark a part as read whose answers cannot be used, so that what is newer is formed; it is asked about again later."""
+        thread = portion.reading.thread
+        key = f"{thread.id}:{portion.after}:{portion.through}"
+        pause = _AGAIN[0].total_seconds()
+        # What an application's own model says may quote the conversation.
+        reason = str(why) if why.__cause__ is None else "the model refuses this question"
+        later = JobDraft(FORM_LATE, key, {"why": told(reason)}, (thread.id,), delay=pause)
+        _log.warning(
+            "messages %d to %d of thread %s wait: %s; to ask at once: memoranda jobs retry ID, with the id that "
+            "thread.formed() and doctor name",
+            *(portion.after + 1, portion.through, thread.id, reason),
+        )
+        await self._apply(run, portion, Formed(left_out=(UNUSABLE,)), later)
+
     async def report_quiet(self, job: Job) -> None:
         """Record the episode of a running thread that nobody closed and that has been quiet for long."""
         started = await self._start(job)
@@ -182,12 +245,14 @@ class FormationRunner:
         return thread, settings, self._door_of(agent)
 
     async def _thread(self, job: Job) -> Thread | None:
-        return None if job.owner is None else await self._reader.thread(job.owner, UUID(job.key))
+        return None if job.owner is None else await self._reader.thread(job.owner, thread_of(job))
 
-    async def _form_portions(self, run: _Run, thread: Thread, after: int) -> bool:
-        """Process all parts of the thread up to its last message; True if one part was the whole, closed thread."""
+    async def _form_portions(
+        self, run: _Run, thread: Thread, after: int, through_last: int | None = None
+    ) -> bool:
+        """Process all parts of the thread up to its last message, or another; True if one part was the whole, closed thread."""
         kept = Portion.kept_with(run.job, after)
-        excerpt = await self._end_topics(run, await self._reader.excerpt(thread, after))
+        excerpt = await self._end_topics(run, await self._reader.excerpt(thread, after, through_last))
         whole = False
         while excerpt.new:
             part = await self._reader.next_messages(excerpt, _AT_A_TIME)
@@ -199,12 +264,25 @@ class FormationRunner:
                 portion = await self._read_portion(run, part, after, last=not waits)
             else:
                 portion, kept = kept, None
-            portion, formed = await self._extract(run, portion)
+            try:
+                portion, formed = await self._extract(run, portion)
+            except UnusableReply as unusable:
+                if run.again:
+                    raise
+                await self._set_aside(run, portion, unusable)
+                formed = None
             through = portion.through
             # Each mark in a thread leaves a version: one stands for many portions without a statement.
-            bare = self._model_calls is None and formed.empty and excerpt.new[-1].seq > through
+            bare = (
+                self._model_calls is None
+                and formed is not None
+                and formed.empty
+                and excerpt.new[-1].seq > through
+            )
             bare = bare and bool(excerpt.thread.title or not title_by_rules(portion.reading.new))
-            if not bare or through - after >= _MOST_UNMARKED:
+            if formed is None:
+                after = through
+            elif not bare or through - after >= _MOST_UNMARKED:
                 await self._apply(run, portion, formed)
                 whole = after == 0 and portion.reading.due(EPISODE.name) is not None
                 after = through
@@ -236,6 +314,9 @@ class FormationRunner:
                 reading = await self._closing(reading)
             elif run.settings.episode_after_hours:
                 reading = await self._quiet.preparing(reading)
+            said = [read.message for read in prompt.reading.messages]
+            due = await self._closer.summary_due(excerpt.thread, said, run.settings)
+            reading = reading.model_copy(update={"summarises": due})
             asked = compose(reading, budget=budget)
             if asked is not None and not asked.waiting:
                 prompt = asked
@@ -252,8 +333,11 @@ class FormationRunner:
         """Ask the model for what is due at a thread's close, such as its episode, from the newest messages."""
         excerpt = await self._reader.excerpt(thread, 0)
         if excerpt.closed and excerpt.new:
-            closing = replace(run, name=f"close:{thread.id}:{thread.version}", again=True)
-            await self._ask_about(closing, excerpt, self._closing)
+            prepared = await self._quiet.prepared_at_end(excerpt)
+            reported = 0 if prepared is None or thread.prepared is None else thread.prepared.after
+            name = f"close:{thread.id}:{thread.version}"
+            closing = replace(run, name=name, again=True, reported=reported)
+            await self._ask_about(closing, excerpt, self._closing, prepared)
 
     async def _ask_about(
         self,
@@ -268,24 +352,29 @@ class FormationRunner:
         """
         none_due = await self._reader.schemas(excerpt.thread.agent, set())
         # The summary stands for its part of the whole thread; it says nothing of a later part alone.
-        newest = newest_within(
-            excerpt if run.reported else after_summary(excerpt), run.settings.prompt_tokens
-        )
+        part = bool(run.reported) and not excerpt.closed
+        newest = newest_within(excerpt if part else after_summary(excerpt), run.settings.prompt_tokens)
         bare = await self._reading(run, newest, none_due, self._clock())
-        bare = bare.model_copy(update={"summary": ""}) if run.reported else bare
+        bare = bare.model_copy(update={"summary": ""}) if part else bare
         reading = await due(bare)
+        if reading.due(EPISODE.name) is None:
+            prepared = None
+        elif prepared is not None:
+            reading = with_schema_due(reading, EPISODE.name, due=False)
+        asks = any(schema.due for schema in reading.schemas)
         prompt = compose(reading, budget=run.settings.prompt_tokens)
-        if prompt is None or not any(schema.due for schema in reading.schemas):
+        if prompt is None or not (asks or prepared):
             return
         # A negative place is the start of no portion, so what is kept for the end is not confused with a portion.
         after = -excerpt.new[-1].seq
         portion = Portion.kept_with(run.job, after) or Portion(
             after=after, reading=prompt.reading, budget=run.settings.prompt_tokens
         )
-        if prepared is not None:
-            formed = Formed(episode=prepared)
-        else:
+        formed = Formed()
+        if asks:
             portion, formed = await self._extract(run, portion)
+        if prepared is not None:
+            formed = formed.model_copy(update={"episode": prepared})
         if formed.episode is not None and not excerpt.closed and is_unanswered(portion.reading.new):
             given_up = formed.episode.model_copy(update={"outcome": Outcome.ABANDONED})
             formed = formed.model_copy(update={"episode": given_up})
@@ -321,8 +410,11 @@ class FormationRunner:
             return self._door
         return self._door.within(limits.model_copy(update={"writes_per_run": wide.writes_per_run}))
 
-    async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
-        """Write the agent's experience; then, in one commit, all else and how far the thread is formed."""
+    async def _apply(
+        self, run: _Run, portion: Portion, formed: Formed, later: JobDraft | None = None
+    ) -> None:
+        """Write the agent's experience; then, in one commit, all else, how far the thread is formed, and a later job."""
+        formed = without_newer(formed, portion.reading.profiles) if run.late else formed
         reading, formed = portion.reading, with_bound_notes(formed, portion.reading, run.door.limits)
         mark = None if run.again else mark_of(reading, formed, portion.after)
         if reading.prepares_episode:
@@ -334,7 +426,7 @@ class FormationRunner:
             try:
                 learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
                 await self._experience.write(portion, made, current, learning)
-                await self._write(run, portion, made, mark)
+                await self._write(run, portion, formed, made, mark, later)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
                 if not run.again and (latest is None or latest.formed_through != portion.after):
@@ -360,11 +452,29 @@ class FormationRunner:
             return ()
         return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
 
-    async def _write(self, run: _Run, portion: Portion, made: Reconciled, mark: MarkFormed | None) -> None:
+    async def _summary_of(self, portion: Portion, formed: Formed) -> list[SummariseThread]:
+        """Return the change that stores the summary of an answer, unless the thread got another one in the meantime."""
+        thread, through = portion.reading.thread, portion.reading.summarises
+        text = formed_data(formed.summary, self._reader.secrets)
+        latest = await self._reader.thread(thread.owner, thread.id) if text else None
+        if latest is None or latest.summary_through != thread.summary_through:
+            return []
+        return [SummariseThread(thread.id, text, through, thread.summary_through)]
+
+    async def _write(
+        self,
+        run: _Run,
+        portion: Portion,
+        formed: Formed,
+        made: Reconciled,
+        mark: MarkFormed | None,
+        later: JobDraft | None,
+    ) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
         changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
         changes += [] if mark is None else [mark]
+        changes += await self._summary_of(portion, formed)
         operation, left_out = run.operation(portion), [*made.left_out]
         # Words that are taken out of a message while a model reads it come back in no memory.
         read = {one.message.id: one.message.version for one in reading.messages}
@@ -380,7 +490,7 @@ class FormationRunner:
                     expect=Expect(versions={**read, **made.versions}),
                     era=run.job.era,
                     note={**portion.ledger_note(), **note_of(left_out), **request_note(run.job.payload)},
-                    jobs=self._later(run, reading.thread),
+                    jobs=(*self._later(run, reading.thread), *(() if later is None else (later,))),
                 )
             except InvalidInput as exc:
                 if exc.field in CAPS:

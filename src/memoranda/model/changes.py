@@ -47,6 +47,8 @@ FORM = "form"
 FINISH_FORGETTING = "finish_forgetting"
 #: The kind, and the key, of the job that erases the rest of an owner of whom too much is there for one commit.
 ERASE_REST = "erase_rest"
+#: To form a part of a thread that was set aside; the key is the thread's id and the numbers before its first and of its last message.
+FORM_LATE = "form_late"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"
 #: As many as are listed where one looks through all that there are, those that are due first.
@@ -112,6 +114,11 @@ class Job:
         return self.attempts - self.postponed
 
 
+def thread_of(job: Job) -> UUID:
+    """Return the id of the thread that a forming job is about."""
+    return UUID(job.key.partition(":")[0])
+
+
 class Postponed(Exception):
     """Raised by a handler: the job cannot be done yet. It waits, and no attempt is counted."""
 
@@ -123,6 +130,10 @@ class Postponed(Exception):
 
 class GivenUp(Exception):
     """Raised by a handler: retrying the job is useless. It is dead: not tried again until someone replays it."""
+
+
+class UnusableReply(GivenUp):
+    """Raised while a part of a thread is formed: a language model answered, and nothing of it can be used."""
 
 
 def told(reason: str) -> str:

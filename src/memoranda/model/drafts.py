@@ -82,6 +82,8 @@ class Reading(Value):
     kinds: tuple[Name, ...] = DEFAULT_KINDS
     #: True if the episode that is asked for is only prepared, for the case that the thread stays quiet.
     prepares_episode: bool = False
+    #: The number of the last message that a new summary is to cover; 0 if none is asked for.
+    summarises: int = 0
     #: True if secrets stay in what is formed; otherwise everything read here has masks in their place.
     keeps_secrets: bool = False
 
@@ -250,6 +252,8 @@ class Formed(Value):
     episode: EpisodeDraft | None = None
     #: A title for the conversation; alone it is no result.
     title: Text = ""
+    #: The new summary of the thread, if one was asked for; alone it is no result.
+    summary: Text = ""
     left_out: tuple[DroppedPart, ...] = ()
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from memoranda.first_use import dataclass
+from memoranda.model.changes import Job, JobState
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import LEFT_OUT_BECAUSE, ReceiptItem
 from memoranda.model.memories import Memory
@@ -22,6 +23,21 @@ def conversations_wait(count: int) -> str:
     if not count:
         return ""
     return "1 conversation waits to be formed" if count == 1 else f"{count} conversations wait to be formed"
+
+
+def part_waits(job: Job) -> str:
+    """Return in words which part of a thread waits because no answer could be used, until when, and the command for it."""
+    thread, after, through = job.key.split(":")
+    until = (
+        "was given up"
+        if job.state is JobState.DEAD
+        else f"is asked about again at {job.run_at:%Y-%m-%d %H:%M} UTC"
+    )
+    why = job.error or job.payload.get("why", "")
+    return (
+        f"messages {int(after) + 1} to {through} of thread {thread} are not formed: {why}; the part "
+        f"{until}; to ask now: memoranda jobs retry {job.id}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +72,8 @@ class FormedPart:
     schemas: tuple[str, ...] = ()
     #: What language models used.
     usage: Usage = field(default_factory=Usage)
+    #: Tokens of long turns of the assistant that the model was not shown.
+    tokens_cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)

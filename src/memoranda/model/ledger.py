@@ -81,6 +81,8 @@ class Line:
 USED = "used"
 #: In the note of a forming operation: the version of the prompt that the model answered.
 PROMPT = "prompt"
+#: In the note of a forming operation: the tokens of the messages that the prompt did not show.
+TOKENS_CUT = "tokens_cut"
 #: In the note of a forming operation: the place and the code of each part of an answer that was left out.
 LEFT_OUT = "left_out"
 #: The name in an entry's note of the portable digests of its operation's id and request, in hexadecimal.
@@ -131,7 +133,9 @@ LEFT_OUT_BECAUSE = {
     "subject": "it is about another subject than what it would replace, and does not name that",
     "time": "the words of its time could not be read",
     "trust": "what it would replace is more trusted, or comes from another source",
+    "unseen": "it answers what the model was not shown of the assistant's turn",
     "unwanted": "the user asked not to keep it",
+    "unusable": "nothing of the model's answers could be used; it is asked again, and its messages stay",
     "unasked": "it was not asked for",
     "unknown": "it names something that was not shown",
     "unread": "no rule reads a statement in it: state it with remember, or name a language model in the settings, [models]",

@@ -202,6 +202,8 @@ class Hit:
     near_words: tuple[tuple[str, float], ...] = ()
     #: The chance that it answers the question, from 0 to 1; None where the question was ignored.
     confidence: float | None = None
+    #: True for a memory whose time is over: its end or, of what lay ahead when it was said, its last day has passed.
+    past: bool = False
     #: Finds its excerpt; without it, that is the whole text.
     find_excerpt: FindExcerpt | None = field(default=None, compare=False, metadata={"internal": True})
 

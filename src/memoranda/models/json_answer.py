@@ -1,4 +1,4 @@
-"""Parses the one JSON object in a model's answer: slips of the pen are read, what is cut off or ambiguous is reported."""
+"""Parses the one JSON object in a model's answer, alone, in a code fence or within prose; what is no such object is reported."""
 
 from __future__ import annotations
 
@@ -49,35 +49,20 @@ def _field(name: str, schema: Any, defined: dict[str, Any]) -> str:
 LONGEST_ANSWER = 1_000_000
 
 #: The beginning of JSON in prose: a brace before a name, or a list of objects.
-_START = re.compile(r'\{(?:\s|//[^\n]*\n)*"|\[\s*\{')
+_START = re.compile(r'\{\s*"|\[\s*\{')
 #: Prose may contain {}: an empty object counts only if the answer has nothing else except a code fence.
 _EMPTY = re.compile(r"(?:```\w*\s*)?\{\s*\}(?:\s*```)?")
 #: Thoughts that some models write before their answer; they may contain drafts.
 _THOUGHT = re.compile(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
 _DOCUMENT = TypeAdapter(Document)
-#: The field under which an answer that is a bare list of objects is returned.
-BARE_LIST = "answer"
-#: A string, or a slip outside of strings: a comment, a comma before a closing bracket, a word of Python.
-_SLIP = re.compile(
-    r'"(?:[^"\\]|\\.)*+(?:"|\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=\s*[}\]])|\b(?:None|True|False)\b', re.DOTALL
-)
-_PYTHON = {"None": "null", "True": "true", "False": "false"}
 
 
 class Unreadable(ValueError):
     """The answer has no usable value. The message is for the model and quotes nothing of its answer."""
 
 
-class _Invalid(Unreadable):
-    """The answer is not valid JSON; with its slips mended it may be."""
-
-
 def read_json(text: str) -> dict[str, Any]:
-    """Return the only JSON object in an answer; it must be complete, and may be within prose or a code fence.
-
-    Line breaks in strings, commas before closing brackets, comments and Python's words for null, true and false are read
-    as they are meant. A list of objects is returned under ``BARE_LIST``.
-    """
+    """Return the only JSON object in an answer; it must be complete, and may be within prose or a code fence."""
     if len(text) > LONGEST_ANSWER:
         raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")
     answer = _THOUGHT.sub("", text, count=1).strip()
@@ -85,32 +70,14 @@ def read_json(text: str) -> dict[str, Any]:
         raise Unreadable("the answer is empty; write one JSON object")
     if _EMPTY.fullmatch(answer):
         return {}
-    try:
-        found = _only_value(answer)
-    except _Invalid as exc:
-        try:
-            found = _only_value(_SLIP.sub(_as_json, answer))
-        except Unreadable:
-            raise exc from None
-    return _storable(found if isinstance(found, dict) else {BARE_LIST: found})
-
-
-def _only_value(answer: str) -> Any:
-    """Return the object, or the list of objects, of a text that has no other one."""
     found = _found(answer)
     if not found:
-        raise _Invalid("the answer contains no JSON object; write one")
+        raise Unreadable("the answer contains no JSON object; write one")
     if any(value != found[0] for value in found[1:]):
         raise Unreadable(f"the answer contains {len(found)} different JSON values; write one object")
-    start = answer[: _start_of(answer)]
-    if not isinstance(found[0], dict) and start.count("{") != start.count("}"):
-        raise _Invalid("the answer is a list within something that is not valid JSON; write one object")
-    return found[0]
-
-
-def _start_of(answer: str) -> int:
-    begun = _START.search(answer)
-    return begun.start() if begun else 0
+    if not isinstance(found[0], dict):
+        raise Unreadable("the answer is a list; write one object")
+    return _storable(found[0])
 
 
 def _found(answer: str) -> list[Any]:
@@ -123,18 +90,13 @@ def _found(answer: str) -> list[Any]:
     return found
 
 
-def _as_json(slip: re.Match[str]) -> str:
-    text = slip[0]
-    return text.replace("\\'", "'") if text.startswith('"') else _PYTHON.get(text, "")
-
-
 def _decoded(answer: str, start: int) -> tuple[Any, int]:
     try:
         return _decoder.raw_decode(answer, start)
     except json.JSONDecodeError as exc:
         if exc.pos >= len(answer) or exc.msg.startswith("Unterminated"):
             raise Unreadable("the JSON of the answer is cut off: its end is missing") from None
-        raise _Invalid(
+        raise Unreadable(
             f"the answer is not valid JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
         ) from None
     except RecursionError:

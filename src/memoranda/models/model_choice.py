@@ -81,8 +81,8 @@ class ModelsSettings(Value):
     timeout_seconds: float = Field(default=120.0, gt=0, le=86_400, allow_inf_nan=False)
     #: Most requests at the same time.
     max_concurrent: int = Field(default=4, ge=1, le=256)
-    #: True if the provider itself is to enforce the schema of answers.
-    native_output: bool = False
+    #: Whether the provider itself is to enforce the schema of answers; None: where it can.
+    native_output: bool | None = None
 
 
 def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models | None:

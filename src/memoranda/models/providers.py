@@ -46,14 +46,17 @@ def model_of(model: Any) -> Any:
         raise InvalidInput(f"models: {model} cannot be used: {exc}", field="models") from exc
 
 
+def enforces_schemas(model: Any) -> bool | None:
+    """Return whether the model's provider can enforce the schema of an answer; None if one of several models answers."""
+    try:
+        return bool(model.profile.get("supports_json_schema_output", False))
+    except NotImplementedError:
+        return None
+
+
 def require_schema_support(model: Any) -> None:
     """Raise an error if the model's provider cannot enforce the schema of an answer."""
-    try:
-        profile = model.profile
-    except NotImplementedError:
-        # A model that combines several: it depends on which of them answers.
-        return
-    if not profile.get("supports_json_schema_output", False):
+    if enforces_schemas(model) is False:
         raise InvalidInput(
             f"models.native_output: the provider of {model.model_name} cannot enforce a schema; turn native_output off",
             field="models.native_output",
@@ -124,7 +127,7 @@ _NOTHING = "(nothing)"
 
 
 class RemoteModels:
-    """Sends each request once, with limits of time and of parallel requests; errors are the same for all providers."""
+    """Sends requests, with limits of time and of parallel requests; errors are the same for all providers."""
 
     def __init__(
         self,
@@ -133,7 +136,7 @@ class RemoteModels:
         *,
         seconds: float = 120.0,
         at_once: int = 4,
-        native: bool = False,
+        native: bool | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         #: Models made here from their names; they are also closed here.
@@ -147,7 +150,9 @@ class RemoteModels:
         #: The longest time for one request in seconds, without the wait for a free place.
         self._seconds = seconds
         self._places = asyncio.Semaphore(at_once)
+        #: None: where the provider can, and does not refuse it.
         self._native = native
+        self._loose: set[str] = set()
         self._settings = dict(settings or {})
         self._entered: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
@@ -158,7 +163,7 @@ class RemoteModels:
         async with self._places:
             await self._enter()
             with telemetry.model_call(model.system, model.model_name, request.largest) as call:
-                response = await self._response(model, request)
+                response = await self._any_response(model, request)
                 usage = _usage(model, response)
                 telemetry.model_tokens(call, usage.tokens_in, usage.tokens_cached, usage.tokens_out)
         answer = _answer(request, response, usage)
@@ -194,10 +199,32 @@ class RemoteModels:
                         await entered.enter_async_context(model)
                     self._entered = entered.pop_all()
 
-    async def _response(self, model: Any, request: ModelRequest) -> Any:
+    async def _any_response(self, model: Any, request: ModelRequest) -> Any:
+        """Return the response; a provider that refuses a schema which nobody asked for by name is asked for text from then on."""
+        held = self._is_held(model)
+        try:
+            return await self._response(model, request, held)
+        except ModelRefused as refused:
+            if not held or self._native or refused.reason != "request":
+                raise
+        response = await self._response(model, request, False)
+        self._loose.add(self._key(model))
+        return response
+
+    def _is_held(self, model: Any) -> bool:
+        """True if the provider of a model is to enforce the schema."""
+        if self._native is not None:
+            return self._native
+        return self._key(model) not in self._loose and enforces_schemas(model) is True
+
+    @staticmethod
+    def _key(model: Any) -> str:
+        return f"{model.system}:{model.model_name}"
+
+    async def _response(self, model: Any, request: ModelRequest, held: bool) -> Any:
         faults = pydantic_ai("exceptions")
         ask = pydantic_ai("direct").model_request
-        messages, parameters = self._messages(request), self._parameters(request)
+        messages, parameters = self._messages(request, held), self._parameters(request, held)
         settings = self._settings_for(model, request)
         try:
             async with asyncio.timeout(self._seconds):
@@ -219,10 +246,10 @@ class RemoteModels:
         # Raised outside of the handler and without a cause: a provider's message may quote the request.
         raise failure
 
-    def _messages(self, request: ModelRequest) -> list[Any]:
+    def _messages(self, request: ModelRequest, held: bool) -> list[Any]:
         """Return the messages of a request: the question, then each unusable answer with its faults."""
         of = pydantic_ai("messages")
-        instructions = self._instructions(request)
+        instructions = _instructions(request, held)
 
         def said(text: str) -> Any:
             return of.ModelRequest(parts=[of.UserPromptPart(content=text)], instructions=instructions)
@@ -233,19 +260,14 @@ class RemoteModels:
             messages.append(said(_AGAIN + "\n".join(f"- {fault}" for fault in earlier.faults)))
         return messages
 
-    def _instructions(self, request: ModelRequest) -> str:
-        """Return the beginning of every prompt of a task; it is always the same text, so that providers cache it."""
-        if self._native:
-            return request.instructions
-        return f"{request.instructions}{_OUTLINE}{answer_outline(request.answer_schema)}"
-
-    def _parameters(self, request: ModelRequest) -> Any:
-        parts = [pydantic_ai("messages").InstructionPart(content=self._instructions(request))]
+    @staticmethod
+    def _parameters(request: ModelRequest, held: bool) -> Any:
+        parts = [pydantic_ai("messages").InstructionPart(content=_instructions(request, held))]
         of = pydantic_ai("models").ModelRequestParameters
-        if not self._native:
+        if not held:
             return of(output_mode="text", instruction_parts=parts)
-        held = pydantic_ai("output").OutputObjectDefinition(json_schema=request.answer_schema, name="answer")
-        return of(output_mode="native", output_object=held, allow_text_output=False, instruction_parts=parts)
+        shape = pydantic_ai("output").OutputObjectDefinition(json_schema=request.answer_schema, name="answer")
+        return of(output_mode="native", output_object=shape, allow_text_output=False, instruction_parts=parts)
 
     def _settings_for(self, model: Any, request: ModelRequest) -> dict[str, Any]:
         settings: dict[str, Any] = {"cache": {"messages": False}}
@@ -254,6 +276,15 @@ class RemoteModels:
         # Settings of the model itself have precedence over these.
         unsaid = {name: value for name, value in settings.items() if name not in (model.settings or {})}
         return unsaid | self._settings | {"max_tokens": request.largest}
+
+
+def _instructions(request: ModelRequest, held: bool) -> str:
+    """Return the beginning of every prompt of a task; it is always the same text, so that providers cache it."""
+    return (
+        request.instructions
+        if held
+        else f"{request.instructions}{_OUTLINE}{answer_outline(request.answer_schema)}"
+    )
 
 
 def _answer(request: ModelRequest, response: Any, usage: Usage) -> ModelAnswer:

@@ -20,6 +20,7 @@ from memoranda.ports import Readable
 from memoranda.recall.scoring.matches import Match
 from memoranda.text.excerpts import find_excerpt
 from memoranda.text.origins import source_of
+from memoranda.text.written_days import is_past
 
 #: Punctuation that ends a sentence. Any other sign may be the difference between two statements.
 _END = expression(r"(?<=\w)[.!…]+$")
@@ -163,7 +164,11 @@ def ranked(read: FoundRecords, now: datetime, *, pinned_first: bool) -> list[Ran
 
 
 def hits_of(
-    passages: Sequence[RankedPassage], read: FoundRecords, limit: int, conditions: Mapping[str, Any]
+    passages: Sequence[RankedPassage],
+    read: FoundRecords,
+    limit: int,
+    conditions: Mapping[str, Any],
+    now: datetime,
 ) -> tuple[Hit, ...]:
     """Fold the passages and return at most ``limit`` hits, each with all its reasons."""
     hits: list[Hit] = []
@@ -193,6 +198,7 @@ def hits_of(
                 terms_of(found, whole, one.strength),
                 found.near_words,
                 found.confidence,
+                _past(record, now),
                 find_excerpt,
             )
         )
@@ -213,13 +219,17 @@ def sure(hits: Sequence[Hit], least: float | None) -> tuple[Hit, ...]:
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1))
 
 
-def listed(read: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:
+def listed(read: FoundRecords, conditions: Mapping[str, Any], now: datetime) -> tuple[Hit, ...]:
     """Return the matches as hits with a rank but without scores."""
     records = [read.records[id] for id, _ in read.found if id in read.records]
     return tuple(
-        Hit(record, 0.0, rank, conditions=conditions, find_excerpt=find_excerpt)
+        Hit(record, 0.0, rank, conditions=conditions, past=_past(record, now), find_excerpt=find_excerpt)
         for rank, record in enumerate(records, start=1)
     )
+
+
+def _past(record: Record, now: datetime) -> bool:
+    return isinstance(record, Memory) and is_past(record, now)
 
 
 def _strength(record: Record, uses: Mapping[UUID, Use], now: datetime) -> float | None:

@@ -136,9 +136,9 @@ class Recall(IndexedViews):
         while True:
             found = await self._found(owner, view, request)
             if request.mode is Mode.RECENT:
-                return listed(found, conditions)
+                return listed(found, conditions, now)
             passages = ranked(found, now, pinned_first=request.pinned_first)
-            hits = hits_of(passages, found, request.limit, conditions)
+            hits = hits_of(passages, found, request.limit, conditions, now)
             if len(hits) == request.limit or not request.more or request.spare >= MOST_CANDIDATES:
                 return hits
             # Folding left too few hits: read more candidates.

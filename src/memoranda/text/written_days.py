@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from memoranda.model.memories import DaySpan, Granularity, Memory
+from memoranda.first_use import expression
+from memoranda.model.memories import Cardinality, DaySpan, Granularity, Memory
 
 _MONTHS: Final = (
     "January",
@@ -22,6 +23,27 @@ _MONTHS: Final = (
     "December",
 )
 _DAY: Final = timedelta(days=1)
+
+
+#: Words of what returns each year.
+_EACH_YEAR: Final = expression(
+    r"\b(?:birthdays?|anniversar(?:y|ies)|(?:every|each) year|yearly|annual(?:ly)?|\w*geburtstage?|jahrestage?|jedes jahr|jährlich\w*"
+    r"|cumpleaños|aniversarios?|cada año|anual(?:mente)?|anniversaires?|chaque année|tous les ans)\b"
+)
+
+
+def is_past(memory: Memory, now: datetime) -> bool:
+    """True if a memory's time is over: its end has passed, or it lay ahead when it was said and its last day has passed.
+
+    What happened once stays true, and what recurs or returns each year is never over.
+    """
+    if memory.valid_to is not None:
+        return memory.valid_to <= now
+    days = memory.happened
+    if days is None or days.begins <= memory.observed_at or days.ends > now:
+        return False
+    recurs = memory.cardinality is Cardinality.RECURRING
+    return not recurs and _EACH_YEAR.search(f"{memory.key or ''} {memory.content}".casefold()) is None
 
 
 def happened_words(days: DaySpan) -> str:

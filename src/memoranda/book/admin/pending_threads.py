@@ -10,15 +10,15 @@ from memoranda.book.forming_jobs import Forming
 from memoranda.book.paging import every_page
 from memoranda.door import Door
 from memoranda.errors import NotFound
-from memoranda.model.changes import JobDraft, SetThread
+from memoranda.model.changes import FORM_LATE, MOST_JOBS, Job, JobDraft, SetThread, thread_of
 from memoranda.model.drafts import SCHEMAS
 from memoranda.model.forming_results import FormedPart, LeftOutPart
 from memoranda.model.language_models import Usage
-from memoranda.model.ledger import LEFT_OUT, USED, Actor, ReceiptItem
+from memoranda.model.ledger import LEFT_OUT, TOKENS_CUT, USED, Actor, ReceiptItem
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, View, those_of, with_expired
-from memoranda.ports import Records
+from memoranda.ports import Jobs, Records
 
 #: So many threads are read at a time, and made due in one commit.
 _PAGE: Final = 500
@@ -49,6 +49,13 @@ async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) ->
             yield found
 
 
+async def parts_aside(jobs: Jobs, records: Records, owner: Owner, view: View) -> list[Job]:
+    """Return the jobs of an owner's parts that were set aside because no answer could be used; of threads that a view sees."""
+    found = [job for job in await jobs.jobs(None, MOST_JOBS, owner) if job.kind == FORM_LATE]
+    seen = await records.get(owner, with_expired(view), [thread_of(job) for job in found])
+    return [job for job in found if thread_of(job) in seen]
+
+
 async def formed_parts(
     records: Records, thread: Thread, view: View, limit: int, *, after: int = 0
 ) -> list[FormedPart]:
@@ -71,6 +78,7 @@ async def formed_parts(
             tuple(ReceiptItem(one.verb, one.type, one.id, one.after) for one in lines if one.id in seen),
             tuple(entry.note.get(SCHEMAS, ())),
             Usage.model_validate(entry.note.get(USED, {})),
+            int(entry.note.get(TOKENS_CUT, 0)),
         )
         parts.append(part)
     return parts

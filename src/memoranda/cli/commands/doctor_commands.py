@@ -24,7 +24,8 @@ from memoranda.cli.output.terminal import counted
 from memoranda.cli.replica_checks import replica_checks
 from memoranda.cli.session import Session
 from memoranda.formation.bound_profiles import BoundProfiles
-from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, NO_ROOM, Job, JobState
+from memoranda.model.changes import FINISH_FORGETTING, FORM_LATE, MOST_JOBS, NO_ROOM, Job, JobState
+from memoranda.model.forming_results import part_waits
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.server_facts import ReplicaFacts
@@ -88,7 +89,11 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         facts = await book.admin.facts(whole=session.whole)
         jobs = await book.engine.jobs(None, MOST_JOBS)
         # Vectors and threads may wait for a process with a model; they have checks of their own.
-        overdue = [job for job in jobs if job.state is JobState.WAITING and job.kind not in (EMBED, *FORMING)]
+        overdue = [
+            job
+            for job in jobs
+            if job.state is JobState.WAITING and job.kind not in (EMBED, FORM_LATE, *FORMING)
+        ]
         checks = [health_checks.program(), *await _of_place(book)]
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
@@ -96,6 +101,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         checks.append(formation(Forming(forming, *who), utc_now()))
         checks.append(await _of_fields(book))
         checks += await _of_lines(book)
+        checks += _set_aside([job for job in jobs if session.whole or _is_of(book, job)])
         checks += _without_room([job for job in forming if job.state is JobState.WAITING])
         checks += _hidden([job for job in jobs if session.whole or _is_of(book, job)])
         checks += health_checks.meaning(facts.details["vectors"])
@@ -146,6 +152,12 @@ async def _of_place(book: Book) -> list[Check]:
     command = f"memoranda copy THIS_BOOK {departure.address}"
     advice = f"wait until the copy is complete; if it was stopped, run: {command}, or the same with --cancel"
     return [Check("place", "warning", f"the book is being copied to {departure.address}", advice)]
+
+
+def _set_aside(jobs: Sequence[Job]) -> list[Check]:
+    """Name the parts of threads of which no answer of a model could be used."""
+    late = [job for job in jobs if job.kind == FORM_LATE][:_NAMED]
+    return [Check("model answers", "warning", part_waits(job), "or try another model") for job in late]
 
 
 def _without_room(waiting: Sequence[Job]) -> list[Check]:

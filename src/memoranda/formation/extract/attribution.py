@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from memoranda.formation.extract.evidence import Evidence, Words, bears, languages_differ
+from memoranda.formation.extract.evidence import Evidence, Words, bears, languages_differ, terms_of_text
 from memoranda.formation.owner_names import forms_of, owner_names
+from memoranda.formation.prompts.turn_lines import shown_turns
 from memoranda.formation.rules.replies import (
     asks,
     asks_to_see,
     calls_it_right,
     only_thanks,
     own_words,
+    points_at_something,
     says_no,
     says_yes,
     stated_words,
@@ -25,7 +27,7 @@ from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust, lowest
 from memoranda.text.polarity import ends_something, opposes
 from memoranda.text.scripts import comparable_text
-from memoranda.text.similarity import CONTAINED_COVERAGE
+from memoranda.text.similarity import CONTAINED_COVERAGE, sentences_of
 
 #: A statement is the user's own if the cited words of the user cover at least this share of it.
 OWN_COVERAGE: Final = 0.5
@@ -59,6 +61,7 @@ _REASONS: Final = {
     "echo": "it repeats a recalled memory, and no user said it again",
     "claimed": "only the assistant says so; that is not a fact about the user",
     "stranger": "the words of a tool or a web page cannot be a preference, an instruction or a promise",
+    "unseen": "it answers what was not shown of the assistant's turn",
     "quoted": "the user only quotes these words; they are not the user's own",
 }
 
@@ -73,7 +76,15 @@ class Attribution:
 
     def __init__(self, reading: Reading) -> None:
         said = [read.message for read in reading.messages]
-        self._before = {after.id: before for before, after in pairwise(said)}
+        shown = shown_turns(said)
+        self._before = {after.id: before for before, after in pairwise(shown)}
+        #: Messages that answer a turn which was shown cut → the whole of that turn.
+        self._blind = {
+            after.id: before.content
+            for (before, after), one in zip(pairwise(said), shown, strict=False)
+            if one is not before
+        }
+        self._seen = [message.content for message in shown]
         self._claims = [
             message.content
             for message in said
@@ -99,6 +110,9 @@ class Attribution:
 
         ``replaces`` are the memories that it would end.
         """
+        given, cited = cited, self._heard(cited)
+        if len(cited) < len(given) and not any(map(is_from_user, cited)):
+            return _refused(Trust.USER, "unseen")
         own = [message for message in cited if is_from_user(message)]
         directs = kind in DIRECTING
         words = self._words(statement)
@@ -118,7 +132,7 @@ class Attribution:
 
     def is_repeated(self, statement: str, cited: Sequence[Message]) -> bool:
         """True if a user repeated a memory in their own words; hearing it from the assistant is not enough."""
-        words = self._words(statement)
+        words, cited = self._words(statement), self._heard(cited)
         for message in cited:
             if not is_from_user(message):
                 continue
@@ -136,7 +150,7 @@ class Attribution:
 
     def is_ended(self, statement: str, cited: Sequence[Message]) -> bool:
         """True if a user's words take a memory back; a short reply may name it by the turn that it answers."""
-        words = self._words(statement)
+        words, cited = self._words(statement), self._heard(cited)
         for message in cited:
             if not is_from_user(message):
                 continue
@@ -152,7 +166,8 @@ class Attribution:
 
     def is_denied(self, statement: str, cited: Sequence[Message]) -> bool:
         """True if the cited words of the user say the opposite of a statement."""
-        return opposes(statement, "\n".join(own_words(one.content) for one in cited if is_from_user(one)))
+        own = filter(is_from_user, self._heard(cited))
+        return opposes(statement, "\n".join(own_words(one.content) for one in own))
 
     def also_called(self, name: str) -> None:
         """Take a name for the owner's, such as one that the same answer puts into the profile."""
@@ -192,6 +207,11 @@ class Attribution:
         translated = not self._strangers.order and self._is_translated(words, said)
         return words.share(told) < OWN_COVERAGE and not translated
 
+    def _heard(self, cited: Sequence[Message]) -> list[Message]:
+        """Return cited messages without what only points into a turn that was shown cut: nobody knows what it means."""
+        heard = (_without_pointing(one) if one.id in self._blind else one for one in cited)
+        return [one for one in heard if one.content.strip()]
+
     def _whose(
         self,
         words: Words,
@@ -225,7 +245,7 @@ class Attribution:
         if question and words.share(f"{said}\n{question}\n{known}") >= OWN_COVERAGE:
             if not ends and (strange or self._strangers.paraphrased(words, said)):
                 return self._strangers.trust
-            return Trust.USER
+            return "unseen" if self._guesses(words, own) else Trust.USER
         if reported and self._is_result(words, stated, replaces):
             return Trust.USER
         if strange:
@@ -309,6 +329,13 @@ class Attribution:
         """True if statement and cited words differ in language, and the words are enough to carry the statement."""
         return languages_differ(words.text, stated) and Words(stated).size >= max(3, words.size // 2)
 
+    def _guesses(self, words: Words, own: Sequence[Message]) -> bool:
+        """True if a statement has words of a turn that these messages answer, from a part of it that was not shown."""
+        hidden = "\n".join(self._blind[one.id] for one in own if one.id in self._blind)
+        return (
+            bool(hidden) and words.beyond("\n".join([*self._seen, *self._shown]), terms_of_text(hidden)) > 0
+        )
+
     def _question(self, message: Message) -> str:
         """Return the assistant's turn that a message answers, if it asks something; else an empty text."""
         before = self._before.get(message.id)
@@ -319,6 +346,15 @@ class Attribution:
     def _answers(self, words: Words, own: Sequence[Message]) -> bool:
         """True if a user answers an assistant's question with anything but no, and the question contains the statement."""
         return any(bears(self._question(message), words) for message in own if not says_no(message.content))
+
+
+def _without_pointing(message: Message) -> Message:
+    """Return a message without the sentences that point at something, and then without its yes."""
+    said = sentences_of(message.content)
+    if not any(map(points_at_something, said)):
+        return message
+    kept = [one for one in said if not points_at_something(one) and not says_yes(one)]
+    return message.model_copy(update={"content": "\n".join(kept)})
 
 
 def _refused(trust: Trust, code: str) -> Verdict:

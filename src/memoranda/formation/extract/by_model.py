@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from memoranda.formation.extract.answers.answer_form import canonical_answer
+from memoranda.formation.extract.answer import LISTS, GivenEpisode, entry_of, parts_of
 from memoranda.formation.extract.attribution import Attribution
 from memoranda.formation.extract.citations import (
     MOST_ENTRIES,
@@ -22,7 +22,7 @@ from memoranda.formation.extract.lessons import LessonReader
 from memoranda.formation.extract.notes import NoteReader
 from memoranda.formation.extract.patches import PatchReader
 from memoranda.formation.extract.prompt import Prompt
-from memoranda.formation.extract.summary import title_of
+from memoranda.formation.extract.summary import summary_in, title_of
 from memoranda.formation.privacy.withheld import Withheld
 from memoranda.formation.schemas.definitions import EPISODE, EXPERIENCE, NOTE, PROFILE
 from memoranda.formation.schemas.json_values import InvalidJson, printable
@@ -49,19 +49,23 @@ def read_answer(
     prompt: Prompt,
     *,
     limits: Limits = Limits(),  # noqa: B008
+    earlier: str = "",
 ) -> Formed:
-    """Return the valid parts of a model's parsed answer. Never raises: problems are listed in ``left_out``."""
-    return _AnswerReader(prompt, limits).read({} if value is None else value)
+    """Return the valid parts of a model's parsed answer. Never raises: problems are listed in ``left_out``.
+
+    ``earlier`` has the model's earlier answers to the same question.
+    """
+    return _AnswerReader(prompt, limits, earlier).read({} if value is None else value)
 
 
 class _AnswerReader:
-    def __init__(self, prompt: Prompt, limits: Limits) -> None:
+    def __init__(self, prompt: Prompt, limits: Limits, earlier: str) -> None:
         self._prompt = prompt
         self._reading = prompt.reading
         self._problems = Problems()
         self._citations = Citations(prompt)
         self._attribution = Attribution(prompt.reading)
-        self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems)
+        self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems, earlier)
         self._patches = PatchReader(prompt, limits, self._citations, self._attribution, self._problems)
         self._lessons = LessonReader(prompt, self._citations, self._attribution, self._problems)
         said = (read.message for read in prompt.reading.messages)
@@ -71,14 +75,12 @@ class _AnswerReader:
         if not isinstance(value, Mapping):
             self._problems.add("", "shape", "the answer is not a JSON object", mendable=True)
             value = {}
-        shown = {document.schema_name for document in self._reading.profiles}
-        form = canonical_answer(value, self._reading.schemas, shown)
-        for name in form.unread[:MOST_ENTRIES]:
+        value, unread, remarks = parts_of(value)
+        for name in unread[:MOST_ENTRIES]:
             # The whole answer is to be given again: what was lost may belong to any part.
             self._problems.add("", "field", f"{printable(name)} is not a field of an answer", mendable=True)
-        for name in form.ignored[:MOST_ENTRIES]:
+        for name in remarks[:MOST_ENTRIES]:
             self._problems.add(printable(name), "field", "is not a field of an answer")
-        value = form.value
         patches, changed = self._patches.read(self._entries(value, "patches"))
         for patch in patches:
             if (name := patch.value_of("/name")) and patch.schema_name == PROFILE.name:
@@ -109,6 +111,7 @@ class _AnswerReader:
             experience=tuple(made for at, given in lessons if (made := self._lessons.lesson(at, given))),
             episode=self._episode(self._withheld.masked(value.get(_EPISODE))),
             title=title_of(text_of(self._withheld.masked(value.get(_TITLE)))),
+            summary=summary_in(self._withheld.masked(dict(value))) if self._reading.summarises else "",
             left_out=self._problems.all(),
         )
 
@@ -116,11 +119,8 @@ class _AnswerReader:
         self, value: Mapping[str, Any], part: str, asked: bool = True
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the objects in one part of the model's answer with their paths, up to the limit."""
-        given = value.get(part)
-        if given is None or given == []:
-            return
-        if not isinstance(given, list):
-            self._problems.add(part, "shape", "is not a list", mendable=True)
+        given = value.get(part, [])
+        if not given:
             return
         if not asked:
             self._problems.add(part, "unasked", "was not asked for")
@@ -128,20 +128,22 @@ class _AnswerReader:
         if len(given) > MOST_ENTRIES:
             self._problems.add(part, "many", f"has {len(given)} entries; the first {MOST_ENTRIES} are read")
         for place, one in enumerate(given[:MOST_ENTRIES]):
-            if isinstance(one, dict):
-                report = self._problems.reporter(f"{part}[{place}]")
-                kept = self._withheld.screened(part, one, self._prompt.messages, report)
-                if kept is not None:
-                    yield f"{part}[{place}]", kept
-                elif part == "notes":
-                    self._take_back(f"{part}[{place}]", one)
-            else:
-                self._problems.add(f"{part}[{place}]", "shape", "is not an object", mendable=True)
+            report = self._problems.reporter(f"{part}[{place}]")
+            if not isinstance(one, dict):
+                report("shape", "is not an object", mendable=True)
+                continue
+            entry = entry_of(LISTS[part], one, report)
+            if entry is None:
+                continue
+            kept = self._withheld.screened(part, entry, self._prompt.messages, report)
+            if kept is not None:
+                yield f"{part}[{place}]", kept
+            elif part == "notes":
+                self._take_back(f"{part}[{place}]", entry)
 
     def _take_back(self, at: str, note: Mapping[str, Any]) -> None:
         """Take back what a note that is not kept would have ended: "don't keep the code" ends the memory of the code."""
-        named = note.get("supersedes")
-        for memory in named if isinstance(named, list) else ():
+        for memory in note.get("supersedes", ()):
             denied = self._notes.retraction(at, {"memory": memory, "sources": note.get("sources")})
             if denied is not None:
                 self._notes.settled.append(denied)
@@ -152,17 +154,20 @@ class _AnswerReader:
         if EPISODE.name not in self._prompt.asked:
             self._problems.add("episode", "unasked", "was not asked for")
             return None
-        names = EPISODE.parameters["properties"]
-        fields = {name: given[name] for name in names if name in given} if isinstance(given, dict) else {}
-        fields["tags"] = tuple(texts_of(fields.get("tags")))[:MOST_ENTRIES]
+        report = self._problems.reporter("episode")
+        fields = entry_of(GivenEpisode, given, report) if isinstance(given, dict) else None
+        if fields is None:
+            if not isinstance(given, dict):
+                report("shape", "is not an object", mendable=True)
+            return None
         try:
-            if any(len(text_of(fields.get(name))) > SUMMARY_LENGTH for name in ("goal", "summary")):
+            if any(len(fields.get(name, "")) > SUMMARY_LENGTH for name in ("goal", "summary")):
                 raise InvalidJson(f"is longer than {SUMMARY_LENGTH} characters")
-            return EpisodeDraft.model_validate(fields)
+            return EpisodeDraft.model_validate({**fields, "tags": tuple(texts_of(fields.get("tags")))})
         except ValidationError as exc:
-            self._problems.add("episode", "invalid", str(refused(exc)), mendable=True)
+            report("invalid", str(refused(exc)), mendable=True)
         except InvalidJson as exc:
-            self._problems.add("episode", "invalid", str(exc), mendable=True)
+            report("invalid", str(exc), mendable=True)
         return None
 
 
@@ -204,7 +209,8 @@ def evaluate_answers(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Lim
         if answer.fault or answer.value is None:
             faults = (answer.fault or "the answer is not a JSON object",)
             continue
-        read = read_answer(answer.value, prompt, limits=limits)
+        earlier = "\n".join(one.text for one in answers[:place])
+        read = read_answer(answer.value, prompt, limits=limits, earlier=earlier)
         mendable = [one for one in read.left_out if one.mendable and not (one.once and place)]
         formed = read if formed is None else _merged(formed, read, wanting)
         wanting = frozenset(map(_part, mendable))
@@ -232,6 +238,8 @@ def _part(left: DroppedPart) -> str:
     return left.part.split("[")[0].split(".")[0]
 
 
+#: What is asked once and costs only a field of its entry.
+_OF_A_FIELD: Final = frozenset({"time", "misquoted"})
 About = TypeVar("About", bound=Confirmation | TakenBack)
 
 
@@ -281,15 +289,18 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
                 *(one for one in again.experience if mended("experience") and one not in first.experience),
             ),
             "title": first.title or again.title,
+            "summary": first.summary or again.summary,
             "episode": first.episode or (again.episode if mended("episode") else None),
         }
     )
-    asked_once = [one for one in first.left_out if one.once]
+    asked_once = [one for one in first.left_out if one.once and one.code not in _OF_A_FIELD]
     # As many as the newer answer did not correct stay refused.
     refused_still = asked_once[max(_ended(merged) - _ended(first), 0) :]
     # So does what the newer answer says nothing of.
     unanswered = [
-        one for one in first.left_out if one.mendable and not one.once and not _grew(one, first, merged)
+        one
+        for one in first.left_out
+        if one.mendable and one not in asked_once and not _grew(one, first, merged)
     ]
     kept = [one for one in first.left_out if not one.mendable]
     left_out = (*kept, *refused_still, *unanswered, *again.left_out)

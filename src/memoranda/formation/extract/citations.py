@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from difflib import SequenceMatcher
-from typing import Any, Final, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from memoranda.formation.extract.answer import Report
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.extract.prompt import Prompt
+from memoranda.formation.prompts.turn_lines import CUT
 from memoranda.formation.schemas.json_values import printable
 from memoranda.model.drafts import DroppedPart
 from memoranda.model.memories import QUOTE_LENGTH, Cited
@@ -22,22 +23,6 @@ MOST_PROBLEMS: Final = 100
 #: The most sources that one entry may name.
 MOST_SOURCES: Final = 20
 
-
-class Report(Protocol):
-    """Reports a problem: a stable code, and a reason that a model can be shown."""
-
-    def __call__(self, code: str, reason: str, *, mendable: bool = False, once: bool = False) -> None: ...
-
-
-#: Signs around a quote, the speaker before it, and signs for words that are left out.
-_MARKS: Final = " \t\r\n\"'`“”„‟‘’‚«»‹›….,;:!?"
-_SPEAKER: Final = re.compile(
-    r"\A[\s\"'“„«]*(?:user|assistant|tool|system)(?:,? [\w.-]{1,40})?:\s+", re.IGNORECASE
-)
-_OMITTED: Final = re.compile(r"…|\.{3,}|\[\s*…?\s*\]")
-#: The fewest words that a quote and a message share in one run, and the characters of a message that are compared.
-_LEAST_SHARED: Final = 3
-_MOST_ALIGNED: Final = 8_000
 
 #: Cited messages, each with its citation.
 Sourced = list[tuple[Message, Cited]]
@@ -75,22 +60,20 @@ class Citations:
     def __init__(self, prompt: Prompt) -> None:
         self._prompt = prompt
 
-    def read(self, given: Any, report: Report) -> Sourced:
+    def read(self, given: Sequence[Mapping[str, str]] | None, report: Report) -> Sourced:
         """Return the cited messages that are new and contain the words quoted from them; report all other citations."""
-        if not isinstance(given, list):
-            report("unsourced", 'it has no list of "sources"', mendable=True)
-            return []
+        given = given or []
         found: dict[str, tuple[Message, Cited]] = {}
         if len(given) > MOST_SOURCES:
             report("many", f"it names {len(given)} sources; the first {MOST_SOURCES} are read")
         for one in given[:MOST_SOURCES]:
-            handle, quote = (one.get("message"), one.get("quote")) if isinstance(one, dict) else (one, None)
-            cited = self._cited(handle, quote, report)
-            if cited is not None and (str(handle) not in found or not found[str(handle)][1].quote):
-                found[str(handle)] = cited
+            handle = one["message"]
+            cited = self._cited(handle, one.get("quote", ""), report)
+            if cited is not None and (handle not in found or not found[handle][1].quote):
+                found[handle] = cited
         if not found:
             # The model can correct a wrong handle. Entries that cite only context or wrong quotes stay out.
-            strange = not any(self._is_shown(one) for one in given[:MOST_SOURCES])
+            strange = not any(one["message"] in self._prompt.messages for one in given[:MOST_SOURCES])
             report("unsourced", "it cites no new message that was shown", mendable=strange)
         return list(found.values())
 
@@ -101,66 +84,32 @@ class Citations:
             return cited
         return [(message, Cited(message=message.id)), *cited]
 
-    def _is_shown(self, given: Any) -> bool:
-        handle = given.get("message") if isinstance(given, dict) else given
-        return isinstance(handle, str) and handle in self._prompt.messages
-
-    def _cited(self, handle: Any, quote: Any, report: Report) -> tuple[Message, Cited] | None:
-        message = self._prompt.messages.get(handle) if isinstance(handle, str) else None
+    def _cited(self, handle: str, quote: str, report: Report) -> tuple[Message, Cited] | None:
+        message = self._prompt.messages.get(handle)
         if message is None:
             report("unknown", f"no message {printable(handle)} was shown")
             return None
         if handle not in self._prompt.new:
             report("context", f"{handle} is context; cite new messages only")
             return None
-        if quote is None or quote == "":
+        if not quote:
             return message, Cited(message=message.id)
-        words = own_words(message, quote) if isinstance(quote, str) else ""
-        if not words:
-            # A quote that is not there costs the quote; a source without a quote is as welcome.
-            report("misquoted", f"the quote does not occur in {handle}, and is left out")
-        return message, Cited(message=message.id, quote=words)
+        if CUT in quote or not contains_words(message, quote):
+            # If the model does not mend it, the source stays without a quote.
+            reason = f"the quote does not occur in {handle}; copy its words letter for letter"
+            report("misquoted", reason, mendable=True, once=True)
+            return message, Cited(message=message.id)
+        return message, Cited(message=message.id, quote=_on_one_line(quote))
 
-    def candidates(self, given: Any, report: Report) -> list[str]:
+    def candidates(self, named: Sequence[str], report: Report) -> list[str]:
         """Return those named handles that belong to memories in the prompt, each once."""
-        named = given if isinstance(given, list) else [] if given is None else [given]
         known = []
         for handle in named[:MOST_SOURCES]:
-            if isinstance(handle, str) and handle in self._prompt.candidates:
+            if handle in self._prompt.candidates:
                 known.append(handle)
             else:
                 report("unknown", f"no memory {printable(handle)} was shown")
         return list(dict.fromkeys(known))
-
-
-def own_words(message: Message, quote: str) -> str:
-    """Return the message's own words for an inexact quote; empty if it is unclear which they are.
-
-    A quote may stand in quotation marks, begin with the speaker, or leave words out with "…"; of the pieces around it
-    the longest counts. A quote with other words than the message stands for the longest run of words that both have.
-    """
-    if contains_words(message, quote):
-        return _on_one_line(quote)
-    spoken = _SPEAKER.sub("", quote)
-    whole, *pieces = (piece.strip(_MARKS) for piece in (spoken, *_OMITTED.split(spoken)))
-    there = [piece for piece in (whole, *pieces) if piece == whole or len(piece.split()) > 1]
-    there = [piece for piece in there if contains_words(message, piece)]
-    if there:
-        return _on_one_line(max(there, key=len))
-    return _common_run(message, quote)
-
-
-def _common_run(message: Message, quote: str) -> str:
-    """Return the longest run of words that a message and a quote share, if it is most of the quote and stands once."""
-    said, quoted = message.content[:_MOST_ALIGNED].split(), quote[:QUOTE_LENGTH].split()
-    forms = [_comparable(word).strip(_MARKS) for word in said]
-    wanted = [_comparable(word).strip(_MARKS) for word in quoted]
-    found = SequenceMatcher(None, forms, wanted, autojunk=False).find_longest_match()
-    run = forms[found.a : found.a + found.size]
-    places = [place for place in range(len(forms)) if forms[place : place + found.size] == run]
-    if found.size < _LEAST_SHARED or 2 * found.size < len(wanted) or len(places) > 1:
-        return ""
-    return _on_one_line(" ".join(said[found.a : found.a + found.size]))
 
 
 def _on_one_line(quote: str) -> str:

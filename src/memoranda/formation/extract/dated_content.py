@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from memoranda.formation.extract.citations import Report, Sourced, contains_words
+from memoranda.formation.extract.answer import Report
+from memoranda.formation.extract.citations import Sourced, contains_words
 from memoranda.formation.times.lexicon import Lexicon
 from memoranda.formation.times.time_context import Role, Saying
 from memoranda.formation.times.time_reader import Expression, best_lexicons, expressions, tense_of

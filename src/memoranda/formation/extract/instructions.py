@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, get_args
+from typing import Any, Final
 
+from memoranda.formation.extract.answer import schema_of_parts
 from memoranda.formation.prompts import prompt_file
 from memoranda.formation.schemas.definitions import DEFAULTS, EPISODE, EXPERIENCE, FIXED, NOTE
 from memoranda.model.drafts import WantedSchema
-from memoranda.model.experience_lines import ExperienceField
-from memoranda.model.memories import QUOTE_LENGTH, Cardinality
+from memoranda.model.memories import QUOTE_LENGTH
 
 _PROMPT: Final = prompt_file("forming")
 #: The version of the instructions, and of the form of the data after them.
@@ -51,25 +51,23 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
     """Return the JSON Schema of the model's answer; every part is optional."""
     names = {schema.name for schema in schemas}
     inserted = inserted_names(schemas)
-    parts: dict[str, Any] = {}
-    defined = {"sources": _list(_object({"message": _TEXT, "quote": _TEXT}, "message"))}
-    if NOTE.name in names:
-        parts["notes"] = _list(_note(inserted))
-        known = _object({"memory": _TEXT, "sources": _SOURCES}, "memory", "sources")
-        parts["repeats"] = parts["retracts"] = _list(known)
-        parts["title"] = _TEXT
     patched = [schema.name for schema in schemas if schema.update_mode == "patch"]
-    if patched or inserted:
-        parts["patches"] = _list(_patch([*patched, *inserted], bool(inserted)))
-    if EXPERIENCE.name in names:
-        field = {"type": "string", "enum": list(get_args(ExperienceField))}
-        fields = {"field": field, "line": _TEXT, "sources": _SOURCES, "repeats": _TEXT}
-        parts["experience"] = _list(_object(fields, "field", "line", "sources"))
-    if EPISODE.name in names:
-        parts["episode"] = _object(
-            _without_descriptions(EPISODE.parameters["properties"]), *EPISODE.parameters["required"]
-        )
-    return {**_object(parts), "$defs": defined}
+    asked = {
+        "notes": NOTE.name in names,
+        "repeats": NOTE.name in names,
+        "retracts": NOTE.name in names,
+        "title": NOTE.name in names,
+        "patches": bool(patched or inserted),
+        "experience": EXPERIENCE.name in names,
+        "episode": EPISODE.name in names,
+    }
+    parts = [part for part, wanted in asked.items() if wanted]
+    return schema_of_parts([*parts, "summary"] if parts else [], inserted, patched)
+
+
+def summary_instructions(last: str) -> str:
+    """Return what a model is told of the summary that it writes; ``last`` is the handle of the last message in it."""
+    return _PROMPT.sections["summary"].replace("@LAST", last)
 
 
 def fillable(asked: Sequence[str], schemas: Sequence[WantedSchema]) -> list[str]:
@@ -161,45 +159,3 @@ def _own_words(schema: WantedSchema) -> str:
         if given and given != known
     ]
     return f"{schema.name}: {' '.join(own)}" if own else ""
-
-
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    found = {"type": "object", "properties": properties}
-    return {**found, "required": list(required)} if required else found
-
-
-def _list(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def _without_descriptions(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema's fields without descriptions: the instructions have them, and tokens would be paid twice."""
-    return {
-        name: {word: given for word, given in one.items() if word not in ("description", "minLength")}
-        for name, one in properties.items()
-    }
-
-
-_TEXT: Final = {"type": "string"}
-_TEXTS: Final = _list(_TEXT)
-#: The definition of "sources", shared by all parts of the answer.
-_SOURCES: Final = {"$ref": "#/$defs/sources"}
-
-
-def _note(inserted: Sequence[str]) -> dict[str, Any]:
-    texts = ("content", "kind", "subject", "key", "applies_when", "happened", "valid_from", "valid_until")
-    fields: dict[str, Any] = dict.fromkeys(texts, _TEXT)
-    fields["cardinality"] = {"type": "string", "enum": [one.value for one in Cardinality]}
-    fields |= {"sources": _SOURCES, "supersedes": _TEXTS, "tags": _TEXTS}
-    if inserted:
-        fields["schema"] = {"type": "string", "enum": list(inserted)}
-        fields["data"] = {"type": "object"}
-    return _object(fields, "content", "sources")
-
-
-def _patch(names: Sequence[str], of_memories: bool) -> dict[str, Any]:
-    op = {"type": "string", "enum": ["add", "replace", "remove"]}
-    operation = _object({"op": op, "path": _TEXT, "value": {}, "sources": _SOURCES}, "op", "path", "sources")
-    fields: dict[str, Any] = {"schema": {"type": "string", "enum": list(names)}}
-    fields |= {"memory": _TEXT} if of_memories else {}
-    return _object({**fields, "operations": _list(operation)}, "schema", "operations")

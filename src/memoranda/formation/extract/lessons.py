@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from pydantic import ValidationError
 
+from memoranda.formation.extract.answer import Report
 from memoranda.formation.extract.attribution import Attribution
-from memoranda.formation.extract.citations import Citations, Problems, Report, text_of
+from memoranda.formation.extract.citations import Citations, Problems, text_of
 from memoranda.formation.extract.prompt import Prompt
 from memoranda.formation.schemas.json_values import printable
 from memoranda.model.drafts import Lesson
-from memoranda.model.experience_lines import ExperienceField, ExperienceLine
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS
 from memoranda.model.values import refused
@@ -38,11 +39,9 @@ class LessonReader:
         field, line = given.get("field"), text_of(given.get("line"))
         if shown is not None and not line:
             field, line = shown.field, shown.line
-        if field not in get_args(ExperienceField) or not line or len(line) > LINE_LENGTH:
-            # A line under a field that nobody knows is not lost: the model names one of the eight.
-            known = f"a known field ({', '.join(get_args(ExperienceField))})"
-            reason = f"a line needs {known} and a text of at most {LINE_LENGTH} characters"
-            report("line", reason, mendable=bool(line) and len(line) <= LINE_LENGTH)
+        if not line or not field or len(line) > LINE_LENGTH:
+            reason = f"a line needs a field and a text of at most {LINE_LENGTH} characters"
+            report("line", reason, mendable=len(line) <= LINE_LENGTH)
             return None
         cited = self._citations.read(given.get("sources"), report)
         if not cited:
@@ -71,12 +70,11 @@ class LessonReader:
 
     def _shown(self, given: Any, report: Report) -> ExperienceLine | None:
         """Return the shown line with a handle; report a handle of none."""
-        if given in (None, "", []):
+        if not given:
             return None
-        handle = given[0] if isinstance(given, list) else given
-        found = self._prompt.lessons.get(handle.strip("[] ").casefold()) if isinstance(handle, str) else None
+        found = self._prompt.lessons.get(given)
         if found is None:
-            report("unknown", f"no line of experience {printable(handle)} was shown")
+            report("unknown", f"no line of experience {printable(given)} was shown")
         return found
 
 

@@ -18,12 +18,13 @@ from memoranda.formation.extract.by_model import evaluate_answers, next_request
 from memoranda.formation.extract.instructions import PROMPT_VERSION
 from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.formation.extract.summary import summary_in, summary_request
+from memoranda.formation.prompts.turn_lines import tokens_cut
 from memoranda.formation.schemas.bound_fields import UNSTORED
 from memoranda.formation.schemas.definitions import schema_of
-from memoranda.model.changes import GivenUp, Job, Postponed
+from memoranda.model.changes import GivenUp, Job, Postponed, UnusableReply
 from memoranda.model.drafts import Formed, Reading
 from memoranda.model.language_models import ModelAnswer, ModelRequest, Spent, Usage
-from memoranda.model.ledger import PROMPT, USED
+from memoranda.model.ledger import PROMPT, TOKENS_CUT, USED
 from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import ProfileDocument, all_of
 from memoranda.model.records import Limits, Owner
@@ -89,7 +90,11 @@ class Portion(Value):
     def ledger_note(self) -> Mapping[str, Any]:
         """Return the note for the ledger (the log of all changes): what the model's answers used."""
         usage = sum((answer.usage for answer in self.answers), Usage())
-        return {USED: usage.model_dump(mode="json"), PROMPT: self.form} if usage.calls else {}
+        if not usage.calls:
+            return {}
+        cut = tokens_cut([read.message for read in self.reading.messages])
+        told = {TOKENS_CUT: cut} if cut else {}
+        return {USED: usage.model_dump(mode="json"), PROMPT: self.form, **told}
 
     def payload(self) -> Mapping[str, Any]:
         """Return the portion as it is stored with the job."""
@@ -184,7 +189,7 @@ class ModelCalls:
                     await self._keep(job, portion)
                     return portion, state.formed
                 if refused.reason != "length" or portion.budget // 2 < _LEAST_BUDGET:
-                    raise GivenUp(str(refused)) from refused
+                    raise UnusableReply(str(refused)) from refused
                 portion = self._shorter(portion)
                 prompt = _prompt(portion)
                 continue
@@ -242,9 +247,11 @@ class ModelCalls:
         """End a round of corrections without a result: drop the answers, and raise to retry or give up the job."""
         await self.jobs.keep(job, portion.without_answers().payload(), portion.record_ids())
         if refused:
-            raise GivenUp("the model refuses to answer about this conversation; try another model")
+            raise UnusableReply("the model refuses to answer about this conversation; try another model")
         if job.tries >= _MOST_ROUNDS:
-            raise GivenUp(f"no answer of the model could be used in {_MOST_ROUNDS} rounds; try another model")
+            raise UnusableReply(
+                f"no answer of the model could be used in {_MOST_ROUNDS} rounds; try another model"
+            )
         raise UselessAnswers("none of the model's answers could be used")
 
     def _shorter(self, portion: Portion) -> Portion:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from pydantic import ValidationError
 
+from memoranda.formation.extract.answer import Report
 from memoranda.formation.extract.attribution import DIRECTING, Attribution, Verdict
 from memoranda.formation.extract.citations import (
     MOST_ENTRIES,
     Citations,
     Problems,
-    Report,
     Sourced,
     from_user,
     text_of,
@@ -34,28 +33,6 @@ from memoranda.model.records import COMMITMENT, STRANGERS, Limits, Trust
 from memoranda.model.values import refused
 from memoranda.storage.decide.strangers import other_speaker
 
-_NOTE_FIELDS: Final = frozenset(
-    {
-        *NOTE.parameters["properties"],
-        "sources",
-        "supersedes",
-        "language",
-        "happened",
-        "valid_from",
-        "valid_until",
-    }
-    | {"schema", "data"}
-)
-#: Words of a schedule: a rule about when something happens is no event.
-_SCHEDULE: Final = re.compile(
-    r"\b(?:(?:every|each) (?:other )?(?:day|week|month|quarter|year|morning|evening|night|weekday|weekend|\w+day|hour)"
-    r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:weekly|monthly|daily)\b(?! for)"
-    r"|jede[nrs]? (?:\w+tag|tag|woche|monat|jahr|morgen|abend|mittwoch)|(?:\w+tags|mittwochs|täglich|wöchentlich|monatlich)"
-    r"|cada (?:día|semana|mes|año|lunes|martes|miércoles|jueves|viernes|sábado|domingo)"
-    r"|(?:todos )?los (?:días|lunes|martes|miércoles|jueves|viernes|sábados|domingos)"
-    r"|chaque (?:jour|semaine|mois|\w+di|dimanche)|tous les (?:jours|\w+dis|dimanches|mois))\b",
-    re.IGNORECASE,
-)
 #: The kind of a note whose kind is unknown, and of what the user alone intends.
 _DEFAULT_KIND: Final = "fact"
 _PLAN_KIND: Final = "context"
@@ -71,7 +48,10 @@ class NoteReader:
         citations: Citations,
         attribution: Attribution,
         problems: Problems,
+        earlier: str = "",
     ) -> None:
+        #: The model's earlier answers to the same question.
+        self._earlier = earlier
         self._prompt = prompt
         self._owner_names = owner_names(prompt.reading)
         self._limits = limits
@@ -85,8 +65,6 @@ class NoteReader:
     def note(self, at: str, given: dict[str, Any]) -> Draft | None:
         """Return the draft of a note if it is valid; otherwise report why not."""
         report = self._problems.reporter(at)
-        for name in sorted(map(str, set(given) - _NOTE_FIELDS))[:MOST_ENTRIES]:
-            report("field", f"{printable(name)} is not a field of a note; a model gives no ids and no times")
         content = text_of(given.get("content"))
         if not content or len(content) > self._limits.content_length:
             reason = f"a note needs content of at most {self._limits.content_length} characters"
@@ -97,7 +75,7 @@ class NoteReader:
             return None
         kind = self._kind(given.get("kind"), report)
         messages = [message for message, _ in cited]
-        named = self._citations.candidates(given.get("supersedes"), report)
+        named = self._citations.candidates(given.get("supersedes", ()), report)
         replaced = [self._prompt.candidates[handle] for handle in named]
         if kind == COMMITMENT:
             if self._commitments.is_promised(messages):
@@ -168,7 +146,8 @@ class NoteReader:
             return None
         schema, data, carries = follows
         # An assistant's words may say when what the user confirmed is to begin.
-        times = times_of(given, [*cited, *(one for one in told or () if one not in cited)], report)
+        said = [*cited, *(one for one in told or () if one not in cited)]
+        times = times_of(given, said, report, self._earlier)
         if (
             given.get("valid_until")
             and times["valid_to"] is None
@@ -182,7 +161,7 @@ class NoteReader:
                 kind=kind,
                 key=self._key(given.get("key"), verdict.trust, subject, report),
                 subject=subject,
-                cardinality=_cardinality(given.get("cardinality"), given.get("key"), content),
+                cardinality=_cardinality(given.get("cardinality"), given.get("key")),
                 applies_when=applies_when,
                 tags=tuple(dict.fromkeys(texts_of(given.get("tags"))))[:MOST_ENTRIES],
                 supersedes=tuple(one.id for one in replaced),
@@ -293,7 +272,7 @@ class NoteReader:
     def repeat(self, at: str, given: dict[str, Any]) -> Confirmation | None:
         """Return a confirmation of a memory if a user repeated it; otherwise report why not."""
         report = self._problems.reporter(at)
-        named = self._citations.candidates(given.get("memory"), report)
+        named = self._citations.candidates([given["memory"]], report)
         cited = self._citations.read(given.get("sources"), report) if named else []
         if not cited:
             return None
@@ -306,7 +285,7 @@ class NoteReader:
     def retraction(self, at: str, given: dict[str, Any]) -> TakenBack | None:
         """Return a retraction if a user's own words are about the memory; otherwise report why not."""
         report = self._problems.reporter(at)
-        named = self._citations.candidates(given.get("memory"), report)
+        named = self._citations.candidates([given["memory"]], report)
         read = self._citations.read(given.get("sources"), report) if named else []
         memory = self._prompt.candidates[named[0]] if named else None
         if memory is not None and memory.kind == COMMITMENT:
@@ -332,19 +311,11 @@ def _only_other_speaker(cited: Sourced) -> str | None:
 
 def requested_schema(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:
     """Return the schema with that name and update mode, if the prompt asked for it."""
-    if not isinstance(name, str):
-        return None
     if name not in prompt.asked:
-        alike = [one for one in prompt.asked if one.casefold() == name.strip().casefold()]
-        if len(alike) != 1:
-            return None
-        name = alike[0]
+        return None
     schema = prompt.reading.due(name)
     return schema if schema is not None and schema.update_mode == mode else None
 
 
-def _cardinality(given: Any, key: Any, content: str) -> Cardinality:
-    named = next((one for one in Cardinality if one.value == given), None)
-    if named is not None and not (named is Cardinality.RECURRING and _SCHEDULE.search(content)):
-        return named
-    return Cardinality.ONE if text_of(key) else Cardinality.MANY
+def _cardinality(given: Any, key: Any) -> Cardinality:
+    return Cardinality(given or (Cardinality.ONE if text_of(key) else Cardinality.MANY))

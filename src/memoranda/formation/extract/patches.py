@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
+from memoranda.formation.extract.answer import Report
 from memoranda.formation.extract.attribution import Attribution
 from memoranda.formation.extract.citations import (
     Citations,
     Problems,
-    Report,
     Sourced,
     from_user,
 )
@@ -20,7 +20,7 @@ from memoranda.formation.extract.notes import requested_schema
 from memoranda.formation.extract.prompt import Prompt, document_of, own_key
 from memoranda.formation.schemas.definitions import schema_of
 from memoranda.formation.schemas.json_patch import OPERATIONS, apply_patch
-from memoranda.formation.schemas.json_values import pointer_to, printable
+from memoranda.formation.schemas.json_values import printable
 from memoranda.formation.schemas.validation import Shape
 from memoranda.model.drafts import Draft, ProfilePatch, WantedSchema
 from memoranda.model.memories import Cited, Memory
@@ -95,7 +95,7 @@ class PatchReader:
     def _target(self, at: str, given: Mapping[str, Any]) -> tuple[WantedSchema, Memory | None] | None:
         """Return the schema that a patch follows, and the memory if it changes the document of one."""
         report, name = self._problems.reporter(at), given.get("schema")
-        if given.get("memory") is None:
+        if not given.get("memory"):
             schema = requested_schema(self._prompt, name, "patch")
             if schema is None:
                 other = name is not None and requested_schema(self._prompt, name, "insert") is None
@@ -104,7 +104,7 @@ class PatchReader:
                 )
                 report("unknown", f"{printable(name or 'it')} {reason}", mendable=not other)
             return None if schema is None else (schema, None)
-        named = self._citations.candidates(given["memory"], report)
+        named = self._citations.candidates([given["memory"]], report)
         memory = self._prompt.candidates[named[0]] if named else None
         schema = None
         if memory is not None and document_of(memory) is not None:
@@ -147,21 +147,18 @@ class PatchReader:
         self, at: str, given: Mapping[str, Any], schema: WantedSchema
     ) -> Iterator[tuple[int, dict[str, Any], Sourced]]:
         """Yield the operations that the user's own words bear, with their places and sources."""
-        operations = given.get("operations")
-        if operations in (None, []):
-            return
-        if not isinstance(operations, list) or len(operations) > OPERATIONS:
-            reason = f"operations is not a list of at most {OPERATIONS}"
-            self._problems.add(at, "patch", reason, mendable=True)
+        operations = given["operations"]
+        if len(operations) > OPERATIONS:
+            self._problems.add(at, "patch", f"it has more than {OPERATIONS} operations", mendable=True)
             return
         report = self._problems.reporter(at)
-        alone = all(isinstance(one, dict) and one.get("sources") for one in operations)
+        alone = all(one.get("sources") for one in operations)
         common = [] if alone else self._said(given.get("sources"), report)
-        if not common and not any(isinstance(one, dict) and one.get("sources") for one in operations):
+        if not common and not any(one.get("sources") for one in operations):
             return
         shape = schema_of(schema).shape
         # An unknown field beside right ones costs no second question.
-        alone = not any(isinstance(one, dict) and fitted(one, shape) for one in operations)
+        alone = not any(_is_field(one, shape) for one in operations)
         for place, one in enumerate(operations):
             operation = self._operation(f"{at}.operations[{place}]", one, schema, common, mendable=alone)
             if operation is not None:
@@ -176,20 +173,15 @@ class PatchReader:
         return cited
 
     def _operation(
-        self, at: str, given: Any, schema: WantedSchema, common: Sourced, *, mendable: bool
+        self, at: str, given: Mapping[str, Any], schema: WantedSchema, common: Sourced, *, mendable: bool
     ) -> tuple[dict[str, Any], Sourced] | None:
         report = self._problems.reporter(at)
-        if not isinstance(given, dict):
-            report("patch", "is not an operation; give an object with op, path and value", mendable=True)
-            return None
         own = given.get("sources")
         cited = self._said(own, report) if own else common
         if not cited:
             return None
-        operation = fitted(
-            {name: inner for name, inner in given.items() if name != "sources"}, schema_of(schema).shape
-        )
-        if operation is None:
+        operation = {name: inner for name, inner in given.items() if name != "sources"}
+        if not _is_field(operation, schema_of(schema).shape):
             reason = f"{printable(given.get('path'))} is not a field of {schema.name}"
             report("patch", reason, mendable=mendable)
             return None
@@ -256,28 +248,11 @@ def reworded(content: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
     return content
 
 
-def fitted(operation: dict[str, Any], shape: Shape) -> dict[str, Any] | None:
-    """Return an operation that fits a document in form: its field by its own name, one value as the item of a list.
-
-    None if the document can have no field of that name.
-    """
-    path = operation.get("path")
-    if not isinstance(path, str) or not path.startswith("/"):
-        return operation
-    first, *rest = path[1:].split("/")
-    name = shape.field_named(first.replace("~1", "/").replace("~0", "~"))
-    if rest and first in ("data", "document") and not shape.defines((first,)):
-        return fitted({**operation, "path": "/" + "/".join(rest)}, shape)
-    if name is None:
-        return None
-    path = "/".join((pointer_to((name,)), *rest))
-    value = operation.get("value")
-    if not rest and shape.types_at((name,)) - {"null"} == {"array"} and isinstance(value, (str, int, float)):
-        if operation.get("op") == "add":
-            path += "/-"
-        elif operation.get("op") == "replace":
-            return {**operation, "path": path, "value": [value]}
-    return {**operation, "path": path}
+def _is_field(operation: Mapping[str, Any], shape: Shape) -> bool:
+    """True if the document may have the field that an operation changes."""
+    first = str(operation["path"]).removeprefix("/").partition("/")[0]
+    name = first.replace("~1", "/").replace("~0", "~")
+    return not name or shape.allows(name)
 
 
 def bearing(texts: Sequence[str], cited: Sourced) -> Sourced:

@@ -9,8 +9,13 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from memoranda.formation.extract.instructions import answer_schema, fillable, instructions
-from memoranda.formation.prompts.turn_lines import TIME, label_of, newest_part, time_lines
+from memoranda.formation.extract.instructions import (
+    answer_schema,
+    fillable,
+    instructions,
+    summary_instructions,
+)
+from memoranda.formation.prompts.turn_lines import TIME, label_of, newest_part, shown_turns, time_lines
 from memoranda.model.drafts import Reading, ReadMessage
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import FORMATION, Earlier, ModelRequest
@@ -47,7 +52,7 @@ class Prompt:
     #: The data, fenced.
     content: str
     answer_schema: Mapping[str, Any]
-    #: All shown messages by handle; the handles of the new ones.
+    #: All shown messages by handle, as they are shown; the handles of the new ones.
     messages: Mapping[str, Message]
     new: frozenset[str]
     candidates: Mapping[str, Memory] = field(default_factory=lambda: MappingProxyType({}))
@@ -92,21 +97,25 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
         for schema in reading.schemas
         if schema.due and (schema.name in profile or reading.profile(schema.name) is None)
     ]
-    told = newest_part(reading.summary, int(budget * _OF_CONTEXT), count)
+    told = summary_shown(reading.summary, budget, count)
     summary = [f"- [summary so far] {fenced(told)}"] if told else []
     room = budget - sum(map(count, (*known, *summary)))
     shown = _shown_messages(reading.messages, writer, room, int(budget * _OF_CONTEXT))
     entries = _dated_entries(shown)
     handles = {f"m{place}": read for place, (read, _, _) in enumerate(shown, start=1)}
+    whole = {read.message.id: read for read in reading.messages}
     earlier = reading.thread.prepared if reading.prepares_episode else None
     if earlier is not None:
         summary.append(f"- [episode so far] {fenced(f'{earlier.goal}: {earlier.summary}')}")
+    last = next((handle for handle, read in handles.items() if read.message.seq == reading.summarises), "")
     new = frozenset(handle for handle, read in handles.items() if not read.context)
     return Prompt(
-        reading=reading.model_copy(update={"messages": tuple(read for read, _, _ in shown)}),
+        reading=reading.model_copy(
+            update={"messages": tuple(whole[read.message.id] for read, _, _ in shown)}
+        ),
         instructions=instructions(reading.schemas, reading.kinds),
         content="\n\n".join(
-            [*known, _block("conversation", [*summary, *entries]), _closing_line(reading, asked)]
+            [*known, _block("conversation", [*summary, *entries]), _closing_line(reading, asked, last)]
         ),
         answer_schema=answer_schema(reading.schemas),
         messages={handle: read.message for handle, read in handles.items()},
@@ -146,6 +155,8 @@ def _shown_messages(
     messages: Sequence[ReadMessage], writer: _Writer, room: int, context: int
 ) -> list[_Shown]:
     """Return the oldest new messages that fit (at least one), preceded by the newest context that fits."""
+    turns = shown_turns([read.message for read in messages])
+    messages = [read.model_copy(update={"message": one}) for read, one in zip(messages, turns, strict=True)]
     new: list[_Shown] = []
     for read in messages:
         if read.context:
@@ -269,8 +280,15 @@ def _block(tag: str, entries: Iterable[str]) -> str:
     return "\n".join([f"<{tag}>", *entries, f"</{tag}>"])
 
 
-def _closing_line(reading: Reading, names: Sequence[str]) -> str:
+def summary_shown(summary: str, budget: int, count: Count = estimate) -> str:
+    """Return as much of a thread's summary as a prompt with this budget shows."""
+    return newest_part(summary, int(budget * _OF_CONTEXT), count)
+
+
+def _closing_line(reading: Reading, names: Sequence[str], last: str) -> str:
     """Return the prompt's last line: today, and what to fill. It contains no stored text."""
-    wanted = "; ".join(fillable(names, reading.schemas)) or "nothing"
+    fields = [*fillable(names, reading.schemas), *(["summary"] if last else [])]
+    wanted = "; ".join(fields) or "nothing"
     language = f" Write in this language: {one_line(reading.language)}." if reading.language else ""
-    return f"Today is {reading.now.strftime(TIME)}. Fill: {wanted}.{language}"
+    told = f"\n{summary_instructions(last)}" if last else ""
+    return f"Today is {reading.now.strftime(TIME)}. Fill: {wanted}.{language}{told}"

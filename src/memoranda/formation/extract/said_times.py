@@ -1,28 +1,62 @@
-"""The times of a note: words of its cited messages become days, counted from when they were said."""
+"""The times of a note: the days that a model gives, held against the words of its cited messages; words alone are read by code."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from memoranda.formation.extract.citations import Report, Sourced, contains_words
+from pydantic import ValidationError
+
+from memoranda.formation.extract.answer import Report
+from memoranda.formation.extract.citations import Sourced, contains_words
 from memoranda.formation.times.time_context import Role
-from memoranda.formation.times.time_reader import LONGEST, days_said, says_days
+from memoranda.formation.times.time_reader import LONGEST, contradicts, days_said, says_days
 from memoranda.model.memories import DaySpan, Granularity
 
+#: Days of ISO 8601, and the words of the message that say them: "2026-05-07, yesterday".
+_DAYS_AND_WORDS: Final = re.compile(
+    r"\s*(\d{4}(?:-\d\d){0,2}(?:/\d{4}(?:-\d\d){0,2})?)\s*[,;:]\s*[\"“]?(.*?)[\"”]?\s*", re.DOTALL
+)
 #: Granularities whose first and last day were said.
 _EXACT: Final = frozenset(
     {Granularity.HOUR, Granularity.PART_OF_DAY, Granularity.DAY, Granularity.WEEKEND, Granularity.SPAN}
 )
 
 
-def times_of(given: Mapping[str, Any], cited: Sourced, report: Report) -> dict[str, Any]:
-    """Return the fields of a draft that say when: since when and until when it is true, and when it happened."""
-    days = {role: cited_days(given.get(role.value), cited, role) for role in Role}
-    for role, found in days.items():
-        if given.get(role.value) and found is None:
-            report("time", f"the words of {role.value} name no time, or are in no cited message")
+def times_of(given: Mapping[str, Any], cited: Sourced, report: Report, earlier: str = "") -> dict[str, Any]:
+    """Return the fields of a draft that say when: since when and until when it is true, and when it happened.
+
+    ``earlier`` has the model's earlier answers to the same question.
+    """
+    days = {role: _checked(given.get(role.value, ""), cited, role, report, earlier) for role in Role}
     return {"happened": days[Role.HAPPENED]} | validity(days[Role.VALID_FROM], days[Role.VALID_UNTIL], report)
+
+
+def _checked(given: str, cited: Sourced, role: Role, report: Report, earlier: str) -> DaySpan | None:
+    """Return the days that a model gives for the words of a message, if these words may mean them; else report why not."""
+    found = _DAYS_AND_WORDS.fullmatch(given)
+    words = found[2].strip() if found is not None else ""
+    if found is None or not any(contains_words(message, words) for message, _ in cited):
+        days = cited_days(given if found is None else found[1], cited, role)
+        if given and days is None:
+            report("time", f"the words of {role.value} name no time, or are in no cited message")
+        return days
+    try:
+        days = DaySpan.model_validate(found[1])
+    except ValidationError:
+        report("time", f"{role.value} begins with no day that there is", mendable=True, once=True)
+        return None
+    read = cited_days(words, cited, role)
+    if read is not None and (read.first, read.after) == (days.first, days.after):
+        return read
+    within = read is not None and read.first <= days.first and days.after <= read.after
+    # What is given twice is meant; words that the reader does not know may mean any day that they do not rule out.
+    if within or ((read is None or found[1] in earlier) and not contradicts(words, days)):
+        return days
+    reason = f"the words of {role.value} mean another day than the one before them; give both again"
+    report("time", reason, mendable=True, once=True)
+    return None
 
 
 def validity(begin: DaySpan | None, end: DaySpan | None, report: Report | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from memoranda.formation.extract.attribution import is_from_user
 from memoranda.formation.privacy.withheld import NOT_KEPT, without_unwanted
 from memoranda.formation.prompts import prompt_file
-from memoranda.formation.prompts.turn_lines import dated_turns, newest_part
+from memoranda.formation.prompts.turn_lines import dated_turns, newest_part, shown_turns
 from memoranda.formation.rules import extract
 from memoranda.model.language_models import ModelRequest
 from memoranda.model.messages import Message
@@ -33,7 +33,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 def oldest_within(messages: Sequence[Message], tokens: int) -> Sequence[Message]:
     """Return the oldest turns that fit into so many tokens, at least one."""
     room = tokens
-    for place, message in enumerate(messages):
+    for place, message in enumerate(shown_turns(messages)):
         room -= estimate(message.content[:_SHOWN])
         if room < 0:
             return messages[: max(place, 1)]
@@ -42,7 +42,13 @@ def oldest_within(messages: Sequence[Message], tokens: int) -> Sequence[Message]
 
 def newest_turns_within(messages: Sequence[Message], tokens: int) -> Sequence[Message]:
     """Return the newest turns that fit into so many tokens, at least one."""
-    return [*reversed(oldest_within([*reversed(messages)], tokens))]
+    room, start = tokens, len(messages)
+    for message in reversed(shown_turns(messages)):
+        room -= estimate(message.content[:_SHOWN])
+        if room < 0:
+            break
+        start -= 1
+    return messages[min(start, len(messages) - 1) :]
 
 
 def summary_and_turns(summary: str, messages: Sequence[Message]) -> str:

@@ -6,12 +6,11 @@ import hashlib
 import logging
 import re
 from typing import Final
-from uuid import UUID
 
 from memoranda.door import Door
 from memoranda.errors import Erased, NotFound, Stale
 from memoranda.formation.privacy.unwanted import unwanted_spans
-from memoranda.model.changes import Hide, Job
+from memoranda.model.changes import Hide, Job, thread_of
 from memoranda.model.ledger import Actor
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
@@ -43,7 +42,7 @@ class UnkeptWords:
         """Hide what the user's formed messages point to; what was hidden and undone before stays."""
         if job.owner is None:
             return
-        id = UUID(job.key)
+        id = thread_of(job)
         thread = (await self._records.get(job.owner, WHOLE, [id])).get(id)
         if not isinstance(thread, Thread):
             return

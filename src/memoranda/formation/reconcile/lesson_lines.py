@@ -11,7 +11,6 @@ from memoranda.model.drafts import DroppedPart, Lesson, Reading
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Owner, OwnerKind
-from memoranda.text.lesson_likeness import same_lesson
 from memoranda.text.similarity import coverage, same_statement
 
 #: The most lines of experience that are read for a prompt; it shows as many as fit.
@@ -95,13 +94,12 @@ class LessonWriter:
         ]
 
     def _same_line(self, lesson: Lesson, made: Iterable[ExperienceLine]) -> ExperienceLine | None:
-        """Return the line that says the same: the one that the lesson names, in the same words, or in similar ones."""
+        """Return the line that says the same: the one that the lesson names, or one in the same words."""
         lines = [*self._known, *made]
         sayings: tuple[Callable[[ExperienceLine], bool], ...] = (
             lambda line: line.id == lesson.repeats and self._may_join(line),
             lambda line: line.field == lesson.field and same_statement(line.line, lesson.line),
             lambda line: same_statement(line.line, lesson.line),
-            lambda line: self._may_join(line) and same_lesson(line.line, lesson.line),
         )
         return next((line for says in sayings for line in lines if says(line)), None)
 

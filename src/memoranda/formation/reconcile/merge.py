@@ -122,7 +122,7 @@ class Merger:
             # With its schema's name and its sources around it, a document may be nested too deep or too large.
             self._left_out(at, "invalid", str(refused(exc)))
             return
-        if memory.id in self._ids or self._said_and_dropped(memory):
+        if memory.id in self._ids:
             return
         if any(_same_memory(memory, late) for late in self._state.late):
             # The same statement without a key is too old as well.
@@ -181,20 +181,6 @@ class Merger:
         if added and memory.audience.within(self._thread.audience, self._view):
             self._state.again.setdefault(memory.id, []).extend(added)
             self._state.quoted.setdefault(memory.id, []).extend(quotes_of(quotes, added))
-
-    def _said_and_dropped(self, memory: Memory) -> bool:
-        """True if the same statement was dropped before: with the same sources, or superseded by these messages."""
-        return any(
-            not other.active
-            and _same_subject(memory, other)
-            and (set(memory.sources) <= set(other.sources) or self._superseded_here(other))
-            and same_statement(memory.content, other.content)
-            for other in self._current
-        )
-
-    def _superseded_here(self, other: Memory) -> bool:
-        winner = next((one for one in self._current if one.id == other.superseded_by), None)
-        return winner is not None and not self._new_ids.isdisjoint(winner.sources)
 
     def _duplicate(self, memory: Memory) -> Memory | None:
         """Return a memory that says the same; for recurring events, only one with a common source."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from memoranda.errors import InvalidInput, LimitReached
-from memoranda.formation.reconcile.episode_trust import judged_summary
+from memoranda.formation.reconcile.episode_trust import episode_trust
 from memoranda.formation.reconcile.lesson_lines import LessonWriter
 from memoranda.formation.reconcile.merge import Merger
 from memoranda.formation.reconcile.profile_edits import ProfileEditor
@@ -105,14 +105,13 @@ class _Reconciler:
         id = self._id("episode", 0)
         if draft is None or not said or id in {episode.id for episode in self._current.episodes}:
             return []
-        summary, trust = judged_summary(draft.goal, draft.summary, said)
         episode = Episode(
             id=id,
             recorded_at=self._reading.now,
             owner=self._thread.owner,
             audience=self._thread.audience,
             goal=draft.goal,
-            summary=summary,
+            summary=draft.summary,
             outcome=draft.outcome,
             tags=draft.tags,
             started_at=min(message.observed_at for message in said),
@@ -120,7 +119,7 @@ class _Reconciler:
             thread=self._thread.id,
             agent=self._thread.agent,
             sources=tuple(message.id for message in said),
-            trust=trust,
+            trust=episode_trust(draft.goal, draft.summary, said),
         )
         return [RecordEpisode(episode, judged=True)]
 

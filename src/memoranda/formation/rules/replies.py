@@ -58,6 +58,25 @@ _ASKS_TO_SEE: Final = re.compile(
     r"|montre|vérifie|lis|cherche|regarde|dis|ouvre|que|quoi|où|quand|qui|quel\w*|comment|pourquoi)\b"
 )
 
+#: Words that point at one of several things that the turn before named.
+_PLACES: Final = (
+    "ones? first second third fourth fifth sixth last latter former others? two three erste[nrs]? zweite[nrs]? dritte[nrs]? "
+    "vierte[nrs]? letzte[nrs]? andere[nrs]? beiden primer[oa]? segund[oa] tercer[oa]? cuart[oa] últim[oa]s? otr[oa]s? "
+    "premi(?:er|ère) deuxième seconde? troisième quatrième derni(?:er|ère) autres? deux"
+)
+_POINTS: Final = re.compile(
+    rf"\b(?:the|die|der|das|den|la|el|los|las|le|les)(?: \w+)? (?:{'|'.join(_PLACES.split())})"
+    r"(?=\W*$|[,.;:!)]| (?:one|option|idea|suggestion|of|please|bitte|von|vorschlag|opción|idée|por|de|s'il)\b)"
+    r"|\b(?:option|number|nummer|no\.|nr\.|plan|choice|item|opción|número|numéro|variante?) ?#?(?:\d{1,2}|[a-h])\b"
+    r"|#\d{1,2}\b|^\W*(?:\d{1,2}|[a-h]|both|all|beides?|alle|amb[oa]s|tod[oa]s|tou[st])\W*$"
+    r"|\b(?:that|this) one\b|\b(?:all|both|any|each|none|either|most) of (?:them|these|those)\b"
+)
+
+
+def points_at_something(text: str) -> bool:
+    """True if a sentence points at something that another turn named, and does not name it: "yes, the second one"."""
+    return _POINTS.search(_plain(text)) is not None
+
 
 def own_words(text: str) -> str:
     """Return a message without the texts that it quotes or pastes."""

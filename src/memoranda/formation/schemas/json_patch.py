@@ -1,9 +1,9 @@
-"""JSON Patch (RFC 6902): parses operations and applies all of them, or none, to a copy of the document."""
+"""JSON Patch (RFC 6902) of add, replace and remove: parses operations and applies all of them, or none, to a copy of the document."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -26,7 +26,7 @@ from memoranda.model.values import Document, comparable
 OPERATIONS = 200
 #: The most faults that are reported for one patch.
 FAULTS = 20
-OPERATION_NAMES = ("add", "remove", "replace", "move", "copy", "test")
+OPERATION_NAMES = ("add", "remove", "replace")
 
 Path = tuple[str, ...]
 
@@ -50,17 +50,7 @@ class Operation:
     path: Path
     #: As it was given.
     pointer: str
-    #: The path from which `move` and `copy` take their value.
-    source: Path | None = None
     value: Any = None
-
-    def changed_paths(self) -> Iterable[Path]:
-        """Return the paths that the operation changes."""
-        if self.name == "test":
-            return ()
-        if self.name == "move" and self.source is not None:
-            return (self.path, self.source)
-        return (self.path,)
 
     def fault(self, reason: str) -> PatchFault:
         """Return a fault that names this operation and its path."""
@@ -95,15 +85,10 @@ def _operation(index: int, given: object, copier: Copier) -> Operation:
     name = given.get("op")
     if name not in OPERATION_NAMES:
         raise InvalidJson(f"op is {printable(name)!r}; it may be {', '.join(OPERATION_NAMES)}")
-    path = _pointer_in(given, "path")
-    if not path and name != "test":
+    path = _path_of(given)
+    if not path:
         raise InvalidJson("refers to the whole document; give the path of the field that changes")
     pointer = str(given["path"])
-    if name in ("move", "copy"):
-        source = _pointer_in(given, "from")
-        if not source and name == "move":
-            raise InvalidJson("moves the whole document; name the field that moves")
-        return Operation(index, name, path, pointer, source=source)
     if name == "remove":
         return Operation(index, name, path, pointer)
     if "value" not in given:
@@ -115,13 +100,13 @@ def _operation(index: int, given: object, copier: Copier) -> Operation:
     return Operation(index, name, path, pointer, value=value)
 
 
-def _pointer_in(given: dict[str, Any], name: str) -> Path:
-    if name not in given:
-        raise InvalidJson(f"has no {name}")
+def _path_of(given: dict[str, Any]) -> Path:
+    if "path" not in given:
+        raise InvalidJson("has no path")
     try:
-        return tokens_of(given[name])
+        return tokens_of(given["path"])
     except InvalidJson as exc:
-        raise InvalidJson(f"{name} {exc}") from None
+        raise InvalidJson(f"path {exc}") from None
 
 
 def in_safe_order(operations: Sequence[Operation]) -> tuple[list[Operation], list[PatchFault]]:
@@ -137,8 +122,7 @@ def in_safe_order(operations: Sequence[Operation]) -> tuple[list[Operation], lis
         if operation.name == "remove":
             block.append(place)
             continue
-        paths = [operation.path, *([] if operation.source is None else [operation.source])]
-        if any(_overlap(path, _moved_by_removal(operations[one].path)) for path in paths for one in block):
+        if any(_overlap(operation.path, _moved_by_removal(operations[one].path)) for one in block):
             faults += _reverse_removals(found, block)
             block = []
     return found, faults + _reverse_removals(found, block)
@@ -206,17 +190,16 @@ def apply_patch(
     Never raises for wrong operations, which may come from a model: faults are returned.
     """
     before = _DOCUMENT.validate_python(document or {})
-    copier = Copier()
-    read, faults = read_operations(operations, copier)
+    read, faults = read_operations(operations, Copier())
     if faults:
         return Patched(before, changed=False, faults=tuple(faults))
-    pinned_indexes = {one.index for one in read if any(path[0] in pinned for path in one.changed_paths())}
+    pinned_indexes = {one.index for one in read if one.path[0] in pinned}
     left_out = tuple(
         one.fault("a person set this field, and only people change it")
         for one in read
         if one.index in pinned_indexes
     )
-    work = _Patcher(_DOCUMENT.validate_python(before), shape, copier)
+    work = _Patcher(_DOCUMENT.validate_python(before), shape)
     in_order, faults = in_safe_order([one for one in read if one.index not in pinned_indexes])
     failed = None if faults else work.apply(in_order)
     if failed is not None:
@@ -282,10 +265,9 @@ def _fault_kind(fault: Fault) -> tuple[str, str]:
 class _Patcher:
     """A document while a patch is applied to it."""
 
-    def __init__(self, document: dict[str, Any], shape: Shape, copier: Copier) -> None:
+    def __init__(self, document: dict[str, Any], shape: Shape) -> None:
         self.document = document
         self._shape = shape
-        self._copier = copier
 
     def apply(self, operations: list[Operation]) -> PatchFault | None:
         """Apply the operations in order; stop at the first that fails and return its fault."""
@@ -297,29 +279,13 @@ class _Patcher:
         return None
 
     def _step(self, operation: Operation) -> None:
-        path, source = operation.path, operation.source
         match operation.name:
             case "add":
-                self._add(path, operation.value)
+                self._add(operation.path, operation.value)
             case "replace":
-                self._replace(path, operation.value)
-            case "remove":
-                self._remove(path)
-            case "test":
-                if comparable(self._value(path)) != comparable(operation.value):
-                    raise InvalidJson("has a different value than the test expects")
-            case "copy" if source is not None:
-                self._add(path, self._copier.copy(self._value(source)))
-            case "move" if source is not None:
-                self._move(source, path)
-
-    def _move(self, source: tuple[str, ...], path: tuple[str, ...]) -> None:
-        if len(path) > len(source) and path[: len(source)] == source:
-            raise InvalidJson("moves a part of the document into itself")
-        value = self._value(source)
-        if source != path:
-            self._remove(source)
-            self._add(path, value)
+                self._replace(operation.path, operation.value)
+            case _:
+                self._remove(operation.path)
 
     def _add(self, path: tuple[str, ...], value: Any) -> None:
         parent, last = self._parent(path, make=True), path[-1]
@@ -346,12 +312,6 @@ class _Patcher:
             del parent[last]
         else:
             raise InvalidJson("has nothing to remove")
-
-    def _value(self, path: tuple[str, ...]) -> Any:
-        value: Any = self.document
-        for token in path:
-            value = _child(value, token)
-        return value
 
     def _parent(self, path: tuple[str, ...], *, make: bool) -> Any:
         """Return the object or list that contains the end of a path; with ``make``, create those the schema defines."""

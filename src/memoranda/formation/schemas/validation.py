@@ -352,15 +352,11 @@ class Shape:
         """True if the schema names the field at a path."""
         return bool(path) and any(path[-1] in at.get("properties", {}) for at in self._at(path[:-1]))
 
-    def field_named(self, name: str) -> str | None:
-        """Return the field of a document that a name means, whatever its case and signs; None if there can be none."""
+    def allows(self, name: str) -> bool:
+        """True if a document may have a field of that name."""
         places = self._at(())
-        names = {each for at in places for each in at.get("properties", {})}
-        if name in names or not any(at.get("additionalProperties") is False for at in places):
-            return name
-        plain = "".join(filter(str.isalnum, name)).casefold()
-        meant = [each for each in names if "".join(filter(str.isalnum, each)).casefold() == plain]
-        return meant[0] if len(meant) == 1 else None
+        closed = any(at.get("additionalProperties") is False for at in places)
+        return not closed or any(name in at.get("properties", {}) for at in places)
 
     def _at(self, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
         places = self._with_alternatives([self._root])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -31,6 +31,13 @@ _JOINING: Final = frozenset("AT IN TO AND FOR FROM UNTIL SINCE BETWEEN HYPHEN AB
 _LONG_NAME: Final = 5
 _CLAUSE_END: Final = re.compile(r"[,;:–—]\s|\s(?:and|but|because|so|und|aber|weil|y|pero|porque)\s")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;\n])\s+")
+
+
+#: Tokens of parts of a date, and the most days of a time that is compared with them.
+_NAMED_PART: Final = re.compile(r"(M|WD|Y):(\d+)")
+_NUMBER: Final = re.compile(r"(ORD|N):(\d+)")
+_DATE: Final = re.compile(r"DATE:(\d+)-(\d+)-(\d+)")
+_MOST_DAYS: Final = timedelta(days=1_000)
 
 
 class Expression(NamedTuple):
@@ -76,6 +83,41 @@ def says_days(text: str, said: datetime, role: Role, days: DaySpan) -> bool:
         for tense in Tense
         for one in expressions(plain, lexicon, Saying(said.astimezone(UTC), role, tense))
     )
+
+
+def contradicts(words: str, days: DaySpan) -> bool:
+    """True if words name a day of the month, a month, a weekday or a year that none of these days has."""
+    if days.after - days.first > _MOST_DAYS:
+        return False
+    each = [days.first + timedelta(days=one) for one in range((days.after - days.first).days)]
+    kept = {
+        "M": {day.month for day in each},
+        "WD": {day.weekday() for day in each},
+        "Y": {day.year for day in each},
+        "D": {day.day for day in each},
+    }
+    text = _plain_text(words)
+    return all(
+        any(number not in kept[part] for part, number in _named_parts(text, one))
+        for one in best_lexicons(text)
+    )
+
+
+def _named_parts(text: str, lexicon: Lexicon) -> Iterator[tuple[str, int]]:
+    """Yield the months, weekdays, years and days of a month that words name."""
+    tokens = [piece.token or "?" for piece in lexicon.pieces(text) if piece.token != ""]
+    for before, token, after in zip(["?", *tokens], tokens, [*tokens[1:], "?"], strict=False):
+        if found := _NAMED_PART.fullmatch(token):
+            yield found[1], int(found[2])
+        elif found := _NUMBER.fullmatch(token):
+            # "The second Friday" and "the first week" name no day of the month.
+            ordinal = found[1] == "ORD" and not after.startswith(("WD:", "U:", "Q:"))
+            if ordinal or any(one.startswith("M:") for one in (before, after)):
+                yield "D", int(found[2])
+        elif found := _DATE.fullmatch(token):
+            yield from (
+                (part, int(number)) for part, number in zip("YMD", found.groups(), strict=True) if int(number)
+            )
 
 
 def best_lexicons(text: str) -> list[Lexicon]:

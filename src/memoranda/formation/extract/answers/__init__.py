@@ -1,1 +1,0 @@
-"""The form of a model's answer, brought into that of the prompt before it is read."""
