@@ -10,6 +10,7 @@ import pytest
 from memoranda.errors import ModelDown, ModelRefused
 from memoranda.model.changes import JobState
 from memoranda.model.language_models import ModelAnswer, ModelRequest
+from memoranda.model.memories import Memory
 from memoranda.testing.clock import HandClock
 from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
@@ -140,6 +141,34 @@ async def test_a_part_is_asked_about_again_three_times_and_then_only_by_hand(clo
         assert hours == [1, 7, 31]
         waits = await thread.formed()
         assert waits.state == "given_up" and f"memoranda jobs retry {waits.job}" in waits.because
+
+
+async def test_rules_may_form_such_a_part_meanwhile_and_the_model_replaces_what_nobody_touched(
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMORANDA_FORMING_FALLBACK", "rules")
+    useless = True
+
+    def say(request: ModelRequest) -> Said:
+        return "I would rather talk." if useless else notes("Resides in New York, in Brooklyn")(request)
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "I live in New York. I like jazz. I am allergic to walnuts.")
+        for _ in range(4):
+            await settle(book, clock, 300)
+        page = await book.records.list("ann", types="memory", as_owner=True)
+        made = {one.content: one for one in page.records if isinstance(one, Memory)}
+        assert len(made) == 3 and all(one.tags == ("by rules",) for one in made.values())
+        jazz, allergy = (
+            next(one for told, one in made.items() if word in told) for word in ("jazz", "walnut")
+        )
+        await book.memories.amend("ann", jazz.id, {"pinned": True}, agent="guide")
+        await book.forget("ann", allergy.id, agent="guide")
+        useless = False
+        await settle(book, clock, 3600)
+        assert await known(book) == [jazz.content, "Resides in New York, in Brooklyn"]
+        assert (await thread.formed()).state == "formed"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -64,6 +64,8 @@ class FormingSettings(Value):
     #: A gap of more than so many hours between messages ends a window; None: no gap does.
     window_hours: float | None = Field(default=48.0, gt=0, le=876_000, allow_inf_nan=False)
 
+    #: What forms a part meanwhile of which no answer of the model could be used: nothing, or rules.
+    fallback: Literal["none", "rules"] = "none"
     #: Hours without a message after which a running thread gets an episode, though nobody closed it. 0: it gets none.
     episode_after_hours: float = Field(default=24.0, ge=0, le=876_000, allow_inf_nan=False)
 

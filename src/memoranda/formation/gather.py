@@ -77,6 +77,8 @@ def reading_view(thread: Thread) -> View:
 
 _M = TypeVar("_M", bound=Record)
 
+#: The tag of memories that rules formed while no answer of the model could be used.
+BY_RULES: Final = "by rules"
 #: Earlier turns that are shown as context of the new ones.
 _CONTEXT: Final = 6
 #: Newest turns that are used as questions to find memories, the most memories found with each, and characters of a turn.
@@ -225,6 +227,11 @@ class ThreadReader:
             await self._records.get(reading.thread.owner, reading_view(reading.thread), ids) if ids else {}
         )
         return {one.id: one.content for one in shown(those_of(Message, found.values()), self.secrets)}
+
+    async def formed_by_rules(self, thread: Thread) -> list[Memory]:
+        """Return a thread's memories that rules formed while no answer of the model could be used, and that hold."""
+        only = Filter(types=_MEMORY, statuses=HELD, thread=thread.id, tags=frozenset({BY_RULES}))
+        return those_of(Memory, await self._all(thread.owner, writing_view(thread), only))
 
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
         """Return the records that results may affect: similar memories, those with the same key, their successors."""

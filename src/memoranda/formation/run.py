@@ -29,6 +29,7 @@ from memoranda.formation.extract.summary import title_by_rules
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import (
     ACTOR,
+    BY_RULES,
     Excerpt,
     ThreadReader,
     newest_within,
@@ -66,6 +67,8 @@ from memoranda.model.changes import (
     JobDraft,
     MarkFormed,
     Postponed,
+    Retract,
+    Supersede,
     UnusableReply,
     thread_of,
     told,
@@ -76,6 +79,7 @@ from memoranda.model.profiles import Agent, Trigger
 from memoranda.model.records import CAPS
 from memoranda.ports import Clock
 from memoranda.secrets.masks import formed_data
+from memoranda.text.similarity import same_statement
 
 #: The most messages in one portion, and the most without a statement that are read again by rules after a kill.
 _AT_A_TIME, _MOST_UNMARKED = 60, 3_000
@@ -195,7 +199,40 @@ class FormationRunner:
             "thread.formed() and doctor name",
             *(portion.after + 1, portion.through, thread.id, reason),
         )
-        await self._apply(run, portion, Formed(left_out=(UNUSABLE,)), later)
+        formed = Formed()
+        if run.settings.fallback == "rules":
+            portion, formed = await self._by_rules(run, portion)
+            marked = (one.model_copy(update={"tags": (*one.tags, BY_RULES)}) for one in formed.notes)
+            formed = formed.model_copy(update={"notes": tuple(marked)})
+        formed = formed.model_copy(update={"left_out": (*formed.left_out, UNUSABLE)})
+        await self._apply(run, portion, formed, later)
+
+    async def _by_rules(self, run: _Run, portion: Portion) -> tuple[Portion, Formed]:
+        """Return what rules form of a portion that was read for a model."""
+        bare = portion.reading.model_copy(
+            update={"candidates": (), "summarises": 0, "prepares_episode": False}
+        )
+        wanted = await asyncio.to_thread(wanted_memories, bare)
+        reading = await self._reader.with_statements(bare, wanted)
+        texts = await self._reader.source_texts(reading)
+        formed = await asyncio.to_thread(formed_by_rules, reading, run.door.limits, texts)
+        ended = with_ended(reading, formed)
+        return Portion(after=portion.after, reading=ended, budget=portion.budget), formed
+
+    async def _replaced(self, run: _Run, portion: Portion, formed: Formed, made: Reconciled) -> list[Retract]:
+        """Return the retractions of what rules formed of a late portion meanwhile, and nobody touched or said again since."""
+        if not run.late:
+            return []
+        said = {message.id for message in portion.reading.new}
+        ended = {one.loser for one in made.changes if isinstance(one, Supersede)}
+        return [
+            Retract(one.id, "the language model has read its messages since")
+            for one in await self._reader.formed_by_rules(portion.reading.thread)
+            if one.version == 1
+            and one.id not in ended
+            and said.issuperset(one.sources)
+            and not any(same_statement(one.content, note.content) for note in formed.notes)
+        ]
 
     async def report_quiet(self, job: Job) -> None:
         """Record the episode of a running thread that nobody closed and that has been quiet for long."""
@@ -474,7 +511,9 @@ class FormationRunner:
         reading = portion.reading
         changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
         changes += [] if mark is None else [mark]
-        changes += await self._summary_of(portion, formed)
+        replaced = await self._replaced(run, portion, formed, made)
+        changes += [*await self._summary_of(portion, formed), *replaced]
+        untouched = {one.memory: 1 for one in replaced}
         operation, left_out = run.operation(portion), [*made.left_out]
         # Words that are taken out of a message while a model reads it come back in no memory.
         read = {one.message.id: one.message.version for one in reading.messages}
@@ -487,7 +526,7 @@ class FormationRunner:
                     changes,
                     request=[operation],
                     operation=operation,
-                    expect=Expect(versions={**read, **made.versions}),
+                    expect=Expect(versions={**read, **made.versions, **untouched}),
                     era=run.job.era,
                     note={**portion.ledger_note(), **note_of(left_out), **request_note(run.job.payload)},
                     jobs=(*self._later(run, reading.thread), *(() if later is None else (later,))),
