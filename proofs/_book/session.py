@@ -190,9 +190,6 @@ class Session:
         of a record that was shared, ``asked`` the only ids that might change."""
         if receipt.owner != party:
             raise Leak(f"a receipt for {party.parts} is of {receipt.owner.parts}")
-        # Who writes pays for the limit, and who wrote what comes back because it was said again.
-        again = [self.oracle.records[item.id] for item in receipt.items if item.verb is Verb.CONFIRM]
-        payers = {view.agent, *(known.agent for known in again)}
         changed = []
         for item in receipt.items:
             before = self.oracle.records.get(item.id)
@@ -203,7 +200,7 @@ class Session:
                 if born is None or row.audience != born:
                     raise Leak(f"{item} of {party.parts} as {view} was born as {row.audience}, not {born}")
             else:
-                self._check_change(item, before, row, party, view, moved, asked, payers)
+                self._check_change(item, before, row, party, view, moved, asked)
             changed.append(self.oracle.learn(row, run=run))
         return changed
 
@@ -216,17 +213,16 @@ class Session:
         view: View,
         moved: Audience | None,
         asked: Iterable[UUID] | None,
-        payers: set[str | None],
     ) -> None:
         now, words = row.audience, canaries_in(row.text)
         name = f"{item.verb} of {before.type} {before.id} by {party.parts} as {view}"
         if before.party != party:
             raise Leak(f"{name}: it belongs to {before.party.parts}")
         if not may_read(before.audience, view) and not (
-            item.verb in _OWN_DOING and (before.agent in payers or before.key is not None)
+            item.verb in _OWN_DOING and (before.agent == view.agent or before.key is not None)
         ):
             raise Leak(f"{name}: this view does not see it")
-        if item.verb is Verb.ARCHIVE and before.agent not in payers:
+        if item.verb is Verb.ARCHIVE and before.agent != view.agent:
             raise Leak(f"{name}: another agent's memory made room")
         if asked is not None and item.verb not in _OWN_DOING and item.id not in asked:
             raise Leak(f"{name}: it was not asked for")

@@ -122,13 +122,17 @@ class ArchiveSuite(Suite):
         await pen.erase(min(await ids(pen, "archived")))
         await pen.remember("fact 3")
 
-    async def test_at_the_cap_it_comes_back_only_where_another_makes_room(self, engine: Engine) -> None:
+    async def test_at_the_cap_it_comes_back_only_where_there_is_room(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="evict_oldest"))
         first, second, third = [await pen.remember(f"fact {n}") for n in range(3)]
         with pytest.raises(LimitReached, match="memories_per_owner"):
             await pen.write(Restore(first))
         await pen.write(Confirm(first))
-        assert await ids(pen, "active") == {first, third} and await ids(pen, "archived") == {second}
+        assert (await pen.read(first)).confirmations == 1
+        assert await ids(pen, "active") == {second, third} and await ids(pen, "archived") == {first}
+        await pen.erase(second)
+        await pen.write(Confirm(first))
+        assert await ids(pen, "active") == {first, third}
         assert (await engine.verify()).faults == ()
 
     async def test_erasing_its_only_source_erases_it(self, engine: Engine) -> None:

@@ -12,11 +12,16 @@ from memoranda.model.memories import Memory
 from memoranda.model.records import Trust
 from memoranda.model.values import expired, micros, moment
 from memoranda.storage.decide.protection import written_by_person
-from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import CountOwn, OldestOwn, OwnMemories, OwnMemory, WritersOfExpired
+from memoranda.storage.decide.state import BatchState, held_gain
+from memoranda.storage.questions import (
+    CountActive,
+    CountOwn,
+    OldestOwn,
+    OwnMemories,
+    OwnMemory,
+    WritersOfExpired,
+)
 from memoranda.storage.use_case import Deciding, ask
-
-_SAID = (Verb.REMEMBER, Verb.CONFIRM)
 
 
 def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net: int) -> Deciding[None]:
@@ -55,6 +60,17 @@ def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net
             state.put(memory.changed(archived=True, reason="made room at the cap"), Verb.ARCHIVE)
 
 
+def has_room(state: BatchState, agent: str | None) -> Deciding[bool]:
+    """True if one more active memory of an agent needs no other to be archived."""
+    limits, gain = state.batch.limits, 1 + sum(held_gain(put.before, put.record) for put in state.puts())
+    held = (yield from ask(CountActive())) + gain
+    if limits.memories_per_owner is not None and held > limits.memories_per_owner:
+        return False
+    return held <= limits.memories_per_agent or (
+        (yield from ask(CountOwn(agent))) + gain <= limits.memories_per_agent
+    )
+
+
 def _is_formed(state: BatchState) -> bool:
     """True if formation writes this batch; a model's tool is a program."""
     return state.batch.actor.kind == "system"
@@ -64,8 +80,8 @@ def _leaving(
     state: BatchState, agent: str | None, count: int, busy: Set[UUID], late: int
 ) -> Deciding[list[Memory]]:
     """Return up to ``count`` of an agent's memories that make room; none where this batch may not archive any."""
-    # Only what is said archives others; an undo, a restore or an import needs free room.
-    if not any(put.verb in _SAID for put in state.puts()):
+    # Only a new memory archives others; an undo, a restore or an import needs free room.
+    if not any(put.verb is Verb.REMEMBER for put in state.puts()):
         return []
     match state.batch.limits.at_capacity:
         case "evict_oldest":

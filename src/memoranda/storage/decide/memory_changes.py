@@ -23,6 +23,7 @@ from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.records import Record, Trust, lowest
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import canonical, refused, request_digest
+from memoranda.storage.decide.capacity import has_room
 from memoranda.storage.decide.protection import (
     audience_of,
     protected,
@@ -116,7 +117,7 @@ def _field_stays(state: BatchState, change: Remember, memory: Memory, kept: list
     same = isinstance(holder, Memory) and holder.data == memory.data and holder.pinned == memory.pinned
     if same and holder is not None and set(memory.supersedes) <= {holder.id}:
         state.ignore("unchanged", holder.id, change.field)
-        if isinstance(holder, Memory) and holder.archived:
+        if isinstance(holder, Memory) and holder.archived and (yield from has_room(state, holder.agent)):
             state.put(holder.changed(archived=False, reason=""), Verb.RESTORE)
         return True
     return False
@@ -286,7 +287,8 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     sources = memory.sources + added
     quotes = quotes_of((*memory.quotes, *change.quotes), sources)
     again = memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes)
-    again = again.changed(archived=False, reason="") if memory.archived else again
+    if memory.archived and (yield from has_room(state, memory.agent)):
+        again = again.changed(archived=False, reason="")
     later = state.batch.limits.expiry(memory.kind, state.batch.at)
     if memory.expires_at is not None and later is not None and later > memory.expires_at:
         again = again.changed(expires_at=later)
