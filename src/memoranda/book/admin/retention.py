@@ -33,12 +33,27 @@ _THREADS = Filter(types=frozenset({RecordType.THREAD}))
 class Retention(Value):
     """Settings for how long messages, threads and episodes are kept."""
 
-    #: Days after which a formed message is removed; None keeps all messages.
-    messages_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
-    #: Days after which a thread without a new message is removed, with its messages, if they are formed; None keeps all.
-    threads_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
-    #: Days after which an episode is removed, counted from when its run began; None keeps all.
-    episodes_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
+    messages_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="Days after which a message that was formed is removed; unset keeps all.",
+    )
+    threads_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="Days after which a thread without a new message is removed with its messages, once they are formed; unset keeps all.",
+    )
+    episodes_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="Days after which an episode is removed, counted from when its run began; unset keeps all.",
+    )
 
     @property
     def removes(self) -> bool:
