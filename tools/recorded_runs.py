@@ -63,14 +63,20 @@ def read(root: Path = ROOT) -> dict[str, dict[str, Any]]:
 
 def write_pages(root: Path = ROOT) -> list[Path]:
     """Write every run into the pages that show it; return the pages that have changed."""
-    runs, changed = read(root), []
+    changed = []
     for page in sorted((root / "docs").rglob("*.md")):
         before = page.read_text()
-        after = _BLOCK.sub(lambda block: f"{block[1]}{shown(runs[block[2]])}\n{block[3]}", before)
+        after = filled(before, root)
         if after != before:
             page.write_text(after)
             changed.append(page)
     return changed
+
+
+def filled(page: str, root: Path = ROOT) -> str:
+    """Return a page with the runs that it shows."""
+    runs = read(root)
+    return _BLOCK.sub(lambda block: f"{block[1]}{shown(runs[block[2]])}\n{block[3]}", page)
 
 
 def shown(run: Mapping[str, Any]) -> str:
