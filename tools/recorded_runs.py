@@ -86,7 +86,7 @@ def shown(run: Mapping[str, Any]) -> str:
     parts = [textwrap.fill(lead, _WIDTH, break_long_words=False, break_on_hyphens=False)]
     for title, (head, *rows) in run["tables"].items():
         marks = "|".join(["---", *["--:"] * (len(head) - 1)])
-        lines = ["| " + " | ".join(row) + " |" for row in ([title, *head[1:]], *rows)]
+        lines = ["| " + " | ".join(row) + " |" for row in ([title or "what", *head[1:]], *rows)]
         parts.append("\n".join([lines[0], f"|{marks}|", *lines[1:]]))
     return "\n\n".join(parts)
 

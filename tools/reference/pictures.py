@@ -145,8 +145,8 @@ def readers() -> Drawing:
         edges.append((y + lower) / 2)
         y = lower + 16
     who = [
-        ("agent coach,", "in group blue"),
-        ("agent tutor,", "in group blue"),
+        ("agent coach", "in group blue"),
+        ("agent tutor", "in group blue"),
         ("agent tutor", ""),
         ("the person", "as_owner=True"),
     ]
@@ -232,13 +232,13 @@ def two_clocks() -> Drawing:
     one.bar(200, 128, 104, "blue")
     one.text(252, 158, "Lisbon", quiet=True)
     one.line((4, 168), (330, 168))
-    for x, words in ((60, "she tells it"), (200, "she tells of June")):
+    for x, words in ((60, "she tells of Boston"), (200, "June: she tells of Lisbon")):
         one.line((x, 168), (x, 180), arrow=False)
-        one.text(x, 194, words, quiet=True)
-    one.text(4, 222, "as_of May: what was true then → Lisbon", anchor="start")
-    one.text(4, 242, "known_at May: what it knew then → Boston", anchor="start")
-    one.text(4, 262, "superseded: stays in the history", anchor="start")
-    one.text(4, 282, "forgotten: gone from both", anchor="start")
+        one.text(x, 194 if x < 100 else 210, words, quiet=True)
+    one.text(4, 238, "as_of May: what was true then → Lisbon", anchor="start")
+    one.text(4, 258, "known_at May: what it knew then → Boston", anchor="start")
+    one.text(4, 278, "superseded: stays in the history", anchor="start")
+    one.text(4, 298, "forgotten: gone from both", anchor="start")
     return one
 
 
@@ -279,18 +279,18 @@ def engines() -> Drawing:
     lower = one.box(18, 4, WIDTH - 36, ["your program", "the same functions and answers"], "blue")
     y = lower + 40
     places = [
-        (4, y, ["a file", "book.db"], "green"),
-        (174, y, ["a server", "postgresql://…"], "green"),
-        (4, y + 74, ["memory", "memory://"], "green"),
-        (174, y + 74, ["a service", "https://…"], "green"),
+        (4, y, ["a file", "book.db"]),
+        (192, y, ["a server", "postgresql://…"]),
+        (4, y + 74, ["memory", "memory://"]),
+        (192, y + 74, ["a service", "https://…"]),
     ]
-    one.line((83, lower), (83, y - 1))
-    one.line((253, lower), (253, y - 1))
+    one.line((74, lower), (74, y - 1))
+    one.line((262, lower), (262, y - 1))
     one.line((168, lower), (168, y + 99), arrow=False)
-    one.line((168, y + 99), (163, y + 99))
-    one.line((168, y + 99), (173, y + 99))
-    for x, at, lines, fill in places:
-        one.box(x, at, 158, lines, fill)
+    one.line((168, y + 99), (145, y + 99))
+    one.line((168, y + 99), (191, y + 99))
+    for x, at, lines in places:
+        one.box(x, at, 140, lines, "green")
     one.text(WIDTH / 2, y + 146, "copy --switch moves a book between them", quiet=True)
     return one
 
