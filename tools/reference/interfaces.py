@@ -97,7 +97,7 @@ def _parameter(one: inspect.Parameter) -> str:
     if one.name in _WHO:
         return f"{one.name}={'()' if one.name == 'groups' else None if one.name == 'agent' else False}"
     default = "" if one.default is one.empty else f" = {one.default!r}"
-    kind = str(one.annotation).replace("'", "")
+    kind = str(one.annotation)
     return f"{one.name}: {kind}{default}"
 
 
