@@ -3,7 +3,7 @@
     python -m bench.postgres_drivers [postgresql://…]
 
 Without an address it starts a server of its own in a temporary folder. psycopg is a dependency of nothing
-here: docs/decisions/driver-of-postgres.md says which one to install.
+here: docs/decisions/server.md says which one to install.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def test_the_unit_is_valid_and_hardened(tmp_path: Path) -> None:
 
 
 def test_the_page_says_what_was_not_run() -> None:
-    page = (ROOT / "docs" / "deployment.md").read_text("utf-8")
+    page = (ROOT / "docs" / "guides" / "service.md").read_text("utf-8")
     assert "images were not built" in page and "units were not started" in page
     for path in DEPLOY.iterdir():
         assert path.name in page, path.name

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import ROOT, examples
+from tests.docs.pages import ROOT, blocks
 
 #: What each extra brings, as it is imported.
 _BRINGS = {
@@ -162,31 +162,28 @@ asyncio.run(main())
 @pytest.mark.parametrize(
     ("page", "agent", "word"),
     [
-        ("README", "helper", "Boston"),
-        ("quick-start", "helper", "Prefers tea"),
-        ("pydantic-ai", "coach", "walnuts"),
+        ("README.md", "helper", "Boston"),
+        ("docs/start/python.md", "coach", "walnuts"),
+        ("docs/start/pydantic-ai.md", "coach", "walnuts"),
     ],
 )
 def test_a_page_that_is_followed_ends_in_a_conversation_that_knows_the_one_before(
     installed: Path, tmp_path: Path, page: str, agent: str, word: str
 ):
-    followed = [code for name, code in examples() if name.startswith(page)]
+    followed = [one.code for one in blocks(ROOT / page) if one.form == "python" and not one.why]
     assert followed
+    program = (installed / "python", "-I", "-W", "error", "-c")
+
+    def converse(thread: str, question: str, *words: str) -> None:
+        run(*program, _CONVERSATION, agent, thread, question, *words, folder=tmp_path)
+
     for number, code in enumerate(followed):
-        folder = tmp_path / f"example-{number}"
-        folder.mkdir()
-        run(installed / "python", "-I", "-W", "error", "-c", code, folder=folder)
-        if number:
-            continue
-
-        def converse(thread: str, question: str, *words: str, folder: Path = folder) -> None:
-            program = (installed / "python", "-I", "-W", "error", "-c", _CONVERSATION)
-            run(*program, agent, thread, question, *words, folder=folder)
-
-        converse("second", "I play the oboe. What do you know about me?", word)
-        converse("third", "What do you know about me?", word, "oboe")
-        said = run(installed / "memoranda", "doctor", "--book", "book.db", folder=folder)
-        assert re.search(r"formation +ok .*(1 thread waits|no thread waits)", said), said
+        run(*program, code, folder=tmp_path)
+        if number == 0:
+            converse("second", "I play the oboe. What do you know about me?", word)
+            converse("third", "What do you know about me?", word, "oboe")
+            said = run(installed / "memoranda", "doctor", "--book", "book.db", folder=tmp_path)
+            assert re.search(r"formation +ok .*(threads? waits?|no thread waits)", said), said
 
 
 #: Validates SQLite, and then an engine that loses the last record of each page, which the suite notices.

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from tests.test_docs import ROOT
+from tests.docs.pages import ROOT
 from tools import version as versions
 
 

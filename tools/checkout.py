@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 #: Folders that are never part of the project; with git, `.gitignore` says the same.
-_FOREIGN = {".git", ".venv", ".venv-frameworks", "__pycache__", "build", "dist"}
+_FOREIGN = {".git", ".venv", ".venv-frameworks", ".venv-docs", "__pycache__", "build", "dist"}
 
 
 def git(root: Path, *words: str) -> str | None:

@@ -63,14 +63,20 @@ def read(root: Path = ROOT) -> dict[str, dict[str, Any]]:
 
 def write_pages(root: Path = ROOT) -> list[Path]:
     """Write every run into the pages that show it; return the pages that have changed."""
-    runs, changed = read(root), []
+    changed = []
     for page in sorted((root / "docs").rglob("*.md")):
         before = page.read_text()
-        after = _BLOCK.sub(lambda block: f"{block[1]}{shown(runs[block[2]])}\n{block[3]}", before)
+        after = filled(before, root)
         if after != before:
             page.write_text(after)
             changed.append(page)
     return changed
+
+
+def filled(page: str, root: Path = ROOT) -> str:
+    """Return a page with the runs that it shows."""
+    runs = read(root)
+    return _BLOCK.sub(lambda block: f"{block[1]}{shown(runs[block[2]])}\n{block[3]}", page)
 
 
 def shown(run: Mapping[str, Any]) -> str:
@@ -80,7 +86,7 @@ def shown(run: Mapping[str, Any]) -> str:
     parts = [textwrap.fill(lead, _WIDTH, break_long_words=False, break_on_hyphens=False)]
     for title, (head, *rows) in run["tables"].items():
         marks = "|".join(["---", *["--:"] * (len(head) - 1)])
-        lines = ["| " + " | ".join(row) + " |" for row in ([title, *head[1:]], *rows)]
+        lines = ["| " + " | ".join(row) + " |" for row in ([title or "what", *head[1:]], *rows)]
         parts.append("\n".join([lines[0], f"|{marks}|", *lines[1:]]))
     return "\n\n".join(parts)
 

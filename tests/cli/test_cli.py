@@ -9,11 +9,6 @@ from pathlib import Path
 
 import memoranda
 from tests.cli.command_line import Shell, record_id
-from tools.cli_reference import PAGE, page_with, reference
-
-
-def test_the_page_tells_of_every_command_and_option() -> None:
-    assert page_with(reference()) == PAGE.read_text("utf-8")
 
 
 def test_a_memory_is_given_the_day_on_which_it_happened(shell: Shell) -> None:

@@ -69,9 +69,11 @@ def test_a_wrong_command_says_what_to_do(shell: Shell) -> None:
     )
 
 
-def test_the_commands_of_the_page_about_security_run_as_they_stand(shell: Shell) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
-    lines = [line.removeprefix("$ memoranda ") for line in page.splitlines() if line.startswith("$ ")]
+def test_the_commands_of_the_page_about_the_service_run_as_they_stand(shell: Shell) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "service.md").read_text("utf-8")
+    lines = [
+        line.removeprefix("$ memoranda ") for line in page.splitlines() if line.startswith("$ memoranda ")
+    ]
     assert len(lines) >= 7
     for line in lines:
         shell.run(*line.split())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.client.conftest import served
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "client.md").read_text("utf-8")
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "start" / "http.md").read_text("utf-8")
 
 
 async def test_the_program_of_the_page_runs_against_a_service(own_book, capsys):

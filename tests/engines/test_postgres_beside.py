@@ -119,7 +119,7 @@ async def test_a_partition_takes_as_many_locks_as_the_page_for_operators_says(po
         "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relispartition"
     )
     ((count,),) = await engine.server.read(lambda session: session.text(asked))
-    told = Path(__file__, "../../../docs/postgresql.md").resolve().read_text("utf-8")
+    told = Path(__file__, "../../../docs/guides/postgresql.md").resolve().read_text("utf-8")
     await engine.close()
     assert f"A partition is {count // 3} tables and indexes" in " ".join(told.split())
 

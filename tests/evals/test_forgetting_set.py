@@ -136,7 +136,7 @@ def test_the_halves_share_no_fact_no_id_and_no_text():
 
 
 def test_the_page_says_how_many_tellings_of_each_label_and_facts_of_each_language_there_are():
-    page = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    page = (ROOT / "docs" / "understanding" / "results.md").read_text("utf-8")
     for half in HALVES:
         found = counts(SETS[half])
         numbers = [

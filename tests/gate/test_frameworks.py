@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from tools import integration_table
 from tools.gate import selection
 from tools.gate.changes import Change
+from tools.reference import frameworks
 
 ROOT = Path(__file__).parents[2]
 FRAMEWORKS = ROOT / "tests" / "frameworks"
@@ -105,11 +105,7 @@ def test_one_failed_environment_does_not_hide_the_others(
     assert "failed: pydantic\n" in capsys.readouterr().out
 
 
-def test_the_page_of_integrations_has_what_was_measured() -> None:
-    assert integration_table.page_with(integration_table.table()) == integration_table.PAGE.read_text("utf-8")
-
-
 def test_a_result_without_a_field_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"framework": "X", "passed": 1}', "utf-8")
     with pytest.raises(SystemExit, match="cases, left_out"):
-        integration_table.read(tmp_path / "x.json")
+        frameworks.read(tmp_path / "x.json")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from proofs.__main__ import names
-from tools.gate.nightly import go_on, parts
+from tools import recorded_runs
+from tools.gate.nightly import go_on, main, parts
 
 KNOWN = {name: [name] for name in ("check", "test", "proofs/kill")}
 
@@ -41,6 +42,14 @@ class Runs:
 @pytest.fixture
 def runs(tmp_path: Path) -> Runs:
     return Runs(tmp_path / "cache")
+
+
+def test_tables_that_are_older_than_the_code_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(recorded_runs, "old", lambda: iter(["recall: 3 files changed"]))
+    assert main(["--list"]) == 0
+    assert "a table is older than what it measures: recall: 3 files changed\n" in capsys.readouterr().out
 
 
 def test_everything_is_a_part() -> None:

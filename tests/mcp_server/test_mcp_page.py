@@ -20,7 +20,7 @@ from tests.cli.command_line import run_command
 from tests.mcp_server.asked_tools import Tools
 from tests.service.live_service import live_service
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "start" / "mcp.md").read_text("utf-8")
 ENTRIES = re.findall(r"```(json|toml)\n(.*?)```", PAGE, re.DOTALL)
 BLOCKS = [(form, block) for form, block in ENTRIES if "command" in block]
 OF_SERVICE = next(block for _, block in ENTRIES if "url" in block)
@@ -51,7 +51,7 @@ async def test_an_entry_starts_a_server_with_the_tools_of_the_page(tmp_path):
     )
     async with mcp.Client(started) as client:
         names = [one.name for one in (await client.list_tools()).tools]
-    assert names == re.findall(r"^\| `([a-z]+)` \|", PAGE, re.MULTILINE)
+    assert ", ".join(f"`{name}`" for name in names[:-1]) + f" and `{names[-1]}`" in PAGE
 
 
 def test_the_entry_of_a_service_remembers_in_one_session_and_recalls_in_a_second(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,9 +92,3 @@ def test_pydantic_ai_comes_only_when_a_model_is_named(code: str, said: str) -> N
         [sys.executable, "-c", f"import sys; {code}"], capture_output=True, text=True, timeout=60, check=True
     )
     assert said in done.stdout
-
-
-def test_every_setting_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
-    for name in ModelsSettings.model_fields:
-        assert f"`models.{name}`" in text, name

@@ -27,7 +27,7 @@ from tests.service.conftest import asking
 from tests.service.test_v1 import OWNER, remembered
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = (ROOT / "docs" / "telemetry.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8")
 WORD = "canaryquince"
 
 

@@ -1,4 +1,4 @@
-"""The page about the service: its requests work as they stand, and it names every path, status and setting."""
+"""The pages about HTTP: their requests work as they stand, and they name every argument of a turn."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.access.service_settings import ServiceSettings
 from memoranda.service.v1_requests import TURN_CONTEXT
-from memoranda.wire.problems import TITLES
 from tests.cli.command_line import run_command
 from tests.service.live_service import live_service
-from tools import path_table
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
-PAGE = (DOCS / "service.md").read_text("utf-8")
+PAGE = (DOCS / "start" / "http.md").read_text("utf-8")
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
@@ -47,20 +44,7 @@ def test_the_first_requests_work_as_they_stand(tmp_path: Path) -> None:
     assert len(answers[4]["records"]) >= 1 and answers[5]
 
 
-def test_the_page_names_every_path() -> None:
-    assert path_table.page_with(path_table.table()) == PAGE, "run python -m tools.path_table --write"
-
-
-def test_the_page_names_every_status_that_is_answered() -> None:
-    table = PAGE.partition("## Errors")[2].partition("## ")[0]
-    assert {int(status) for status in re.findall(r"^\| (\d{3}) \|", table, re.MULTILINE)} == TITLES.keys()
-
-
 def test_the_page_names_every_argument_of_the_context_of_a_turn() -> None:
-    turns = PAGE.partition("**Turns.**")[2].partition("\n\n")[0]
+    page = (DOCS / "reference" / "rest.md").read_text("utf-8")
+    turns = page.partition("**Turns.**")[2].partition("\n- ")[0]
     assert {name for name in TURN_CONTEXT if f"`{name}`" not in turns} == set()
-
-
-def test_every_setting_of_the_service_is_documented() -> None:
-    text = (DOCS / "security.md").read_text("utf-8") + PAGE
-    assert [name for name in ServiceSettings.model_fields if f"`service.{name}`" not in text] == []

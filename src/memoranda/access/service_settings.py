@@ -41,57 +41,104 @@ def _are_networks(names: tuple[str, ...]) -> tuple[str, ...]:
 class ServiceSettings(Value):
     """Settings of the service."""
 
-    #: The hosts by which it may be asked, without a port; without any, localhost, 127.0.0.1, ::1 and the host it listens on.
-    allowed_hosts: tuple[str, ...] = ()
-    #: The web pages' origins that may ask it from a browser; none by default.
-    cors_origins: Annotated[tuple[str, ...], AfterValidator(_is_no_wildcard)] = ()
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Hosts by which the service may be asked, without a port, besides this machine's own names and the host it listens on.",
+    )
+    cors_origins: Annotated[tuple[str, ...], AfterValidator(_is_no_wildcard)] = Field(
+        default=(),
+        description="Origins of web pages that may ask it from a browser, such as https://app.example.com.",
+    )
 
-    #: How long a client may take to send a request's header, from its first byte; for the first one, from the connection on.
-    header_seconds: float = Field(default=10.0, gt=0, le=3600)
-    #: Open connections; 0, and at most: the soft limit of descriptors less 256, or half of it if that is more.
-    connections: int = Field(default=0, ge=0)
-    #: Open connections of one address; 0 is no limit. Loopback and the proxies have none.
-    connections_per_address: int = Field(default=0, ge=0)
-    #: Addresses, or networks such as 10.0.0.0/8, of proxies before the service.
-    proxies: Annotated[tuple[str, ...], AfterValidator(_are_networks)] = ()
+    header_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        le=3600,
+        description="Longest time to send a request's header, from its first byte; for the first request, from the connection on.",
+    )
+    connections: int = Field(
+        default=0,
+        ge=0,
+        description="Most open connections; 0, and at most: the soft limit of file descriptors less 256, or half of it if that is more.",
+    )
+    connections_per_address: int = Field(
+        default=0,
+        ge=0,
+        description="Most open connections of one address; 0 is no limit. Loopback and the proxies have none.",
+    )
+    proxies: Annotated[tuple[str, ...], AfterValidator(_are_networks)] = Field(
+        default=(),
+        description="Addresses or networks, such as 10.0.0.0/8, of the proxies before the service.",
+    )
 
-    #: The largest body of a request.
-    body_bytes: int = Field(default=16_777_216, ge=1024)
-    #: How long a client may take to send a request's body.
-    body_seconds: float = Field(default=30.0, gt=0, le=3600)
-    #: How long a request may take; streams of an export have no limit.
-    request_seconds: float = Field(default=60.0, gt=0, le=3600)
-    #: Requests of one credential in a minute; 0 is no limit.
-    requests_per_minute: int = Field(default=60_000, ge=0)
-    #: Requests in progress at once; more are refused with a time to come back.
-    max_concurrent: int = Field(default=256, ge=1, le=100_000)
+    body_bytes: int = Field(default=16_777_216, ge=1024, description="Most bytes of a request's body.")
+    body_seconds: float = Field(
+        default=30.0, gt=0, le=3600, description="Longest time to send a request's body."
+    )
+    request_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        le=3600,
+        description="Longest time of a request; exports, MCP and what reads the whole book have no limit.",
+    )
+    requests_per_minute: int = Field(
+        default=60_000, ge=0, description="Most requests of one credential in a minute; 0 is no limit."
+    )
+    max_concurrent: int = Field(
+        default=256,
+        ge=1,
+        le=100_000,
+        description="Most requests in progress at once; more are refused with a time to come back.",
+    )
 
-    #: Which label of a namespace names the user, in LangGraph's routes, for a credential that opens several users.
-    store_owner_label: int = Field(default=0, ge=0, le=50)
+    store_owner_label: int = Field(
+        default=0,
+        ge=0,
+        le=50,
+        description="On LangGraph's routes: the label of a namespace that names the user, for a credential that opens several users.",
+    )
 
-    #: Note who asked which kind of thing about whom.
-    audit: bool = True
-    #: Days after which a line of the audit is deleted; 0 keeps all.
-    audit_days: int = Field(default=365, ge=0, le=36_500)
+    audit: bool = Field(default=True, description="True notes who read what kind of data about whom.")
+    audit_days: int = Field(
+        default=365,
+        ge=0,
+        le=36_500,
+        description="Days after which a line of the audit is deleted; 0 keeps all.",
+    )
 
-    #: The issuer of tokens (the claim ``iss``), word for word; without it, tokens are refused.
-    token_issuer: str = ""
-    #: The audience that tokens must name (the claim ``aud``).
-    token_audience: str = ""
-    #: The issuer's public keys, a JWKS: an https address, or the path of a file.
-    token_jwks: str = ""
-    token_algorithms: Annotated[tuple[str, ...], AfterValidator(_is_asymmetric)] = ("RS256", "ES256", "EdDSA")
-    #: How far the clocks of the issuer and of this machine may differ.
-    token_skew_seconds: float = Field(default=30.0, ge=0, le=600)
-    #: The claim that names who asks.
-    token_person_claim: str = "sub"
-    token_role_claim: str = "role"
-    token_owners_claim: str = "owners"
-    token_agents_claim: str = "agents"
-    token_groups_claim: str = "groups"
-    token_tenant_claim: str = "tenant"
-    #: The role of a token that names none.
-    token_role: Literal["viewer", "editor", "admin"] = "viewer"
+    token_issuer: str = Field(
+        default="",
+        description="The issuer of tokens (the claim iss), word for word; without it, tokens are refused.",
+    )
+    token_audience: str = Field(default="", description="The audience that tokens must name (the claim aud).")
+    token_jwks: str = Field(
+        default="", description="The issuer's public keys (a JWKS): an https address, or the path of a file."
+    )
+    token_algorithms: Annotated[tuple[str, ...], AfterValidator(_is_asymmetric)] = Field(
+        default=("RS256", "ES256", "EdDSA"),
+        description="Algorithms that tokens may be signed with; only asymmetric ones can be named.",
+    )
+    token_skew_seconds: float = Field(
+        default=30.0,
+        ge=0,
+        le=600,
+        description="How far the clocks of the issuer and of this machine may differ.",
+    )
+    token_person_claim: str = Field(default="sub", description="The claim that names who asks.")
+    token_role_claim: str = Field(default="role", description="The claim with the role.")
+    token_owners_claim: str = Field(
+        default="owners", description="The claim with the users that a token opens."
+    )
+    token_agents_claim: str = Field(
+        default="agents", description="The claim with the agents that a token may name."
+    )
+    token_groups_claim: str = Field(
+        default="groups", description="The claim with the groups that a token may name."
+    )
+    token_tenant_claim: str = Field(default="tenant", description="The claim with the tenant.")
+    token_role: Literal["viewer", "editor", "admin"] = Field(
+        default="viewer", description="The role of a token that names none."
+    )
 
     @property
     def takes_tokens(self) -> bool:

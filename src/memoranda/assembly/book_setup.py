@@ -67,9 +67,16 @@ _log = logging.getLogger("memoranda.embedding")
 class RecallSettings(Value):
     """Limits of the memory (RAM) that recall uses."""
 
-    index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
-    #: A shelf with at least so many passages is searched by the engine, if it can, and not read into memory.
-    large_shelf: int = Field(default=LARGE_SHELF, ge=100)
+    index_bytes: int = Field(
+        default=INDEX_BYTES,
+        ge=1_048_576,
+        description="Bytes of memory for all of recall's indexes together; the ones not read for longest are dropped first.",
+    )
+    large_shelf: int = Field(
+        default=LARGE_SHELF,
+        ge=100,
+        description="From this number of passages with the same owner and readers on, PostgreSQL searches them, not this process.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,10 @@ _AUDIENCES: Final[tuple[str, ...]] = get_args(_Audience)
 class SharingSettings(Value):
     """The audience of an agent's threads and statements that name none: the agent alone, its groups, or all agents."""
 
-    default: _Audience = "self"
+    default: _Audience = Field(
+        default="self",
+        description="Who reads what an agent writes without naming an audience: self (that agent), group (its groups) or global (all agents of the owner).",
+    )
 
     def preferring(self, audience: str | None) -> SharingSettings:
         """Return these settings with the audience that opening the book names, if it names one."""
@@ -76,13 +79,27 @@ class SharingSettings(Value):
 class ContextSettings(Value):
     """The defaults of a context; an agent may have its own."""
 
-    budget: int = Field(default=2000, ge=1, lt=2**62)
-    limit: int | None = Field(default=None, ge=1, le=1000)
-    types: tuple[Name, ...] | None = None
-    kinds: tuple[Name, ...] | None = None
-    time_zone: Name | None = None
-    #: The order in which EDDI's ``/visible`` gives the agent its entries, where a request names none.
-    order: Literal["most_recent", "most_accessed"] = "most_recent"
+    budget: int = Field(default=2000, ge=1, lt=2**62, description="Most tokens of a context.")
+    limit: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="Most hits and memories in a context; unset: as many as fit into the budget.",
+    )
+    types: tuple[Name, ...] | None = Field(
+        default=None, description="Types of records in a context; unset: all."
+    )
+    kinds: tuple[Name, ...] | None = Field(
+        default=None, description="Kinds of memories in a context; unset: all."
+    )
+    time_zone: Name | None = Field(
+        default=None,
+        description="A time zone such as Europe/Lisbon, in which a context tells the time; unset: it does not.",
+    )
+    order: Literal["most_recent", "most_accessed"] = Field(
+        default="most_recent",
+        description="The order in which EDDI's /visible gives an agent its entries, where a request names none.",
+    )
 
     def for_agent(self, agent: Agent | None) -> ContextSettings:
         """Return these settings, replaced by the agent's own where it has some and they can be read."""

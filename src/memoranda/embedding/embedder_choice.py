@@ -31,20 +31,41 @@ MULTILINGUAL = "multilingual"
 class EmbeddingSettings(Value):
     """Settings of embedding, and of its cache."""
 
-    #: The default embedder: ``auto``, ``multilingual``, ``none``, a folder, or ``provider:model``.
-    use: str = Field(default="auto", min_length=1)
-    #: A folder with the files of the chosen local model.
-    weights: Path | None = None
-    #: Threads for a local model; by default as many as the machine has, up to four.
-    threads: int | None = Field(default=None, ge=1, le=256)
-    #: What a local model computes in: ``float32``, ``int8``, or ``auto``, which is int8 where this machine can.
-    precision: Precision = "auto"
-    #: Bytes of the cache of vectors, for each tenant.
-    cache_bytes: int = Field(default=16_777_216, ge=0)
-    #: The dimension of a provider's vectors; by default the provider is asked.
-    dimension: int | None = Field(default=None, ge=1, le=LARGEST_DIMENSION)
-    #: The longest time for one answer of a provider or of an application's own embedder, in seconds.
-    timeout_seconds: float = Field(default=10.0, gt=0, le=86_400, allow_inf_nan=False)
+    use: str = Field(
+        default="auto",
+        min_length=1,
+        description="The embedder: auto (the local model, if it is installed), multilingual, none, a folder with a model's files, or provider:model.",
+    )
+    weights: Path | None = Field(
+        default=None,
+        description="A folder with the files of the chosen local model; unset: the installed package, then the cache folder.",
+    )
+    threads: int | None = Field(
+        default=None,
+        ge=1,
+        le=256,
+        description="Threads for a local model; unset: as many as the machine has, up to four.",
+    )
+    precision: Precision = Field(
+        default="auto",
+        description="What a local model computes in: int8, float32, or auto, which is int8 where this machine can.",
+    )
+    cache_bytes: int = Field(
+        default=16_777_216, ge=0, description="Bytes of the cache of vectors, for each tenant."
+    )
+    dimension: int | None = Field(
+        default=None,
+        ge=1,
+        le=LARGEST_DIMENSION,
+        description="The dimension of a provider's vectors; unset: the provider is asked when the book opens.",
+    )
+    timeout_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        le=86_400,
+        allow_inf_nan=False,
+        description="Longest time for one answer of a provider or of an embedder of your own.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

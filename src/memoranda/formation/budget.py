@@ -27,15 +27,33 @@ _MOST_PRICE = Decimal(10**9)
 class Budgets(Value):
     """The most that language models may use and cost; None means no limit."""
 
-    #: Tokens, sent and answered, and dollars in one run of one job.
-    run_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
-    run_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
-    #: For each owner and day, in UTC.
-    user_day_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
-    user_day_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
-    #: For the tenant and calendar month, in UTC.
-    tenant_month_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
-    tenant_month_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
+    run_tokens: int | None = Field(
+        default=None,
+        ge=0,
+        le=_MOST_TOKENS,
+        description="Most tokens, sent and answered, in one run of one job.",
+    )
+    run_price: Decimal | None = Field(
+        default=None, ge=0, le=_MOST_PRICE, description="Most US dollars in one run of one job."
+    )
+    user_day_tokens: int | None = Field(
+        default=None, ge=0, le=_MOST_TOKENS, description="Most tokens for one owner on one day (UTC)."
+    )
+    user_day_price: Decimal | None = Field(
+        default=None, ge=0, le=_MOST_PRICE, description="Most US dollars for one owner on one day (UTC)."
+    )
+    tenant_month_tokens: int | None = Field(
+        default=None,
+        ge=0,
+        le=_MOST_TOKENS,
+        description="Most tokens for the tenant in one calendar month (UTC).",
+    )
+    tenant_month_price: Decimal | None = Field(
+        default=None,
+        ge=0,
+        le=_MOST_PRICE,
+        description="Most US dollars for the tenant in one calendar month (UTC).",
+    )
 
 
 class _Period(NamedTuple):

@@ -49,25 +49,54 @@ async def agent_named(records: Records, tenant: Owner, name: str | None) -> Agen
 class FormingSettings(Value):
     """When and how conversations are formed (turned into memories)."""
 
-    enabled: bool = True
-    #: Seconds without a new message after which a thread is formed.
-    idle_seconds: float = Field(default=30.0, ge=0, le=86_400)
-    #: Seconds after its first unformed message by which a thread is formed, even if messages still arrive.
-    max_wait_seconds: float = Field(default=600.0, ge=0, le=604_800)
-    #: The language in which notes are written; None: the language that was spoken.
-    language: Name | None = None
-    #: The most tokens of data in one question to a model, and the most tokens of its answer.
-    prompt_tokens: int = Field(default=8_000, ge=500, le=1_000_000)
-    answer_tokens: int = Field(default=4_000, ge=100, le=200_000)
-    #: Tokens of a thread that stay as they were said; older messages are summarised. 0: nothing is summarised.
-    window_tokens: int = Field(default=2_000, ge=0, le=1_000_000)
-    #: A gap of more than so many hours between messages ends a window; None: no gap does.
-    window_hours: float | None = Field(default=48.0, gt=0, le=876_000, allow_inf_nan=False)
+    enabled: bool = Field(default=True, description="False: nothing is formed.")
+    idle_seconds: float = Field(
+        default=30.0,
+        ge=0,
+        le=86_400,
+        description="Seconds without a new message after which a thread is formed.",
+    )
+    max_wait_seconds: float = Field(
+        default=600.0,
+        ge=0,
+        le=604_800,
+        description="Seconds after its first unformed message by which a thread is formed, even if messages keep coming.",
+    )
+    language: Name | None = Field(
+        default=None,
+        description="The language in which notes are written; unset: the language of the conversation.",
+    )
+    prompt_tokens: int = Field(
+        default=8_000, ge=500, le=1_000_000, description="Most tokens of data in one question to a model."
+    )
+    answer_tokens: int = Field(
+        default=4_000, ge=100, le=200_000, description="Most tokens of a model's answer."
+    )
+    window_tokens: int = Field(
+        default=2_000,
+        ge=0,
+        le=1_000_000,
+        description="Tokens of a thread that stay as they were said; older messages are summarised. 0: nothing is summarised.",
+    )
+    window_hours: float | None = Field(
+        default=48.0,
+        gt=0,
+        le=876_000,
+        allow_inf_nan=False,
+        description="A gap of more hours than this between messages ends a thread's window; the messages stay stored.",
+    )
 
-    #: What forms a part meanwhile of which no answer of the model could be used: nothing, or rules.
-    fallback: Literal["none", "rules"] = "none"
-    #: Hours without a message after which a running thread gets an episode, though nobody closed it. 0: it gets none.
-    episode_after_hours: float = Field(default=24.0, ge=0, le=876_000, allow_inf_nan=False)
+    fallback: Literal["none", "rules"] = Field(
+        default="none",
+        description="What forms a part meanwhile of which no answer of the model could be used: nothing, or rules.",
+    )
+    episode_after_hours: float = Field(
+        default=24.0,
+        ge=0,
+        le=876_000,
+        allow_inf_nan=False,
+        description="Hours without a message after which a thread that nobody closed gets an episode; 0: it gets none.",
+    )
 
     @model_validator(mode="after")
     def _longer(self) -> FormingSettings:

@@ -235,41 +235,80 @@ class Limits(Value):
         # Settings are validated as a whole, without this constructor.
         __init__.__pydantic_base_init__ = True
 
-    #: The kinds of memory that are kept; others are refused.
-    kinds: tuple[Name, ...] = Field(default=DEFAULT_KINDS, min_length=1)
-    #: Days after which memories of a kind expire, counted from when they were last said: ``{"context": 30}``.
-    kind_days: dict[str, float] = Field(default_factory=dict)
-    #: Hours after which a new thread, and what was said in it, is out of every read; None: it stays.
-    thread_hours: float | None = Field(default=None, gt=0, le=1_000_000)
-    key_length: int = Field(default=100, ge=1, le=255)
-    content_length: int = Field(default=1000, ge=1, le=100_000)
-    #: Characters of one message.
-    message_length: int = Field(default=1_048_576, ge=1, le=16_777_216)
-    #: Messages or statements in one call.
-    batch: int = Field(default=1000, ge=1, le=100_000)
-    #: Statements remembered in one run, or in one call where no run is named.
-    writes_per_run: int = Field(default=10, ge=1)
-    #: Active memories that one agent wrote for one owner; those that no agent wrote are counted apart.
-    memories_per_agent: int = Field(default=5000, ge=1)
-    #: Active memories of one owner, of all agents together; None: no limit.
-    memories_per_owner: int | None = Field(default=None, ge=1)
-    #: Items of one owner; at this number new ones are refused.
-    items_per_owner: int = Field(default=100_000, ge=1)
-    #: Bytes of one item's value as JSON in UTF-8.
-    item_size: int = Field(default=1_048_576, ge=1, le=16_777_216)
-    #: Archived memories of one owner; at this number none is archived any more.
-    archived_per_owner: int = Field(default=100_000, ge=1)
-    #: At one of these numbers: ``evict_weakest`` refuses what is written, and what is formed archives the writing agent's weakest
-    #: memories; ``evict_oldest`` archives the writing agent's oldest for any statement; ``reject`` archives nothing.
-    at_capacity: Literal["evict_weakest", "evict_oldest", "reject"] = "evict_weakest"
-    #: From so many users a line of experience must stem before it serves others.
-    experience_min_users: int = Field(default=3, ge=1, le=100)
-    #: Characters of a tool call's output that an episode keeps.
-    tool_output_length: int = Field(default=2000, ge=0, le=1_000_000)
-    #: Tool calls that an episode keeps.
-    tool_calls: int = Field(default=100, ge=0, le=10_000)
-    #: Characters of tool calls beyond these limits that are stored in a separate record.
-    overflow_length: int = Field(default=1_000_000, ge=0, le=16_777_216)
+    kinds: tuple[Name, ...] = Field(
+        default=DEFAULT_KINDS,
+        min_length=1,
+        description="The kinds of memory that are kept; others are refused.",
+    )
+    kind_days: dict[str, float] = Field(
+        default_factory=dict,
+        description="Days after which memories of a kind expire, counted from when they were last said, such as {context = 30}.",
+    )
+    thread_hours: float | None = Field(
+        default=None,
+        gt=0,
+        le=1_000_000,
+        description="Hours after which a new thread and its messages are out of every read; unset: they stay.",
+    )
+    key_length: int = Field(default=100, ge=1, le=255, description="Most characters of a memory's key.")
+    content_length: int = Field(
+        default=1000, ge=1, le=100_000, description="Most characters of a memory's content."
+    )
+    message_length: int = Field(
+        default=1_048_576, ge=1, le=16_777_216, description="Most characters of one message."
+    )
+    batch: int = Field(default=1000, ge=1, le=100_000, description="Most messages or statements in one call.")
+    writes_per_run: int = Field(
+        default=10,
+        ge=1,
+        description="Most statements that one run, one turn of a thread, or one call without either may store.",
+    )
+    memories_per_agent: int = Field(
+        default=5000,
+        ge=1,
+        description="Most active memories that one agent wrote for one owner; those that no agent wrote are counted apart.",
+    )
+    memories_per_owner: int | None = Field(
+        default=None,
+        ge=1,
+        description="Most active memories of one owner, of all agents together; unset: no limit.",
+    )
+    items_per_owner: int = Field(
+        default=100_000,
+        ge=1,
+        description="Most items of one owner; at this number new ones are refused.",
+    )
+    item_size: int = Field(
+        default=1_048_576, ge=1, le=16_777_216, description="Most bytes of an item's value, as JSON in UTF-8."
+    )
+    archived_per_owner: int = Field(
+        default=100_000,
+        ge=1,
+        description="Most archived memories of one owner; at this number none is archived any more.",
+    )
+    at_capacity: Literal["evict_weakest", "evict_oldest", "reject"] = Field(
+        default="evict_weakest",
+        description="What happens at a limit of memories. evict_weakest: a write is refused, and what is formed archives the agent's weakest memories. evict_oldest: both archive the agent's oldest. reject: a write is refused, and forming waits.",
+    )
+    experience_min_users: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="Users from whom a line of experience must come before it serves other users.",
+    )
+    tool_output_length: int = Field(
+        default=2000,
+        ge=0,
+        le=1_000_000,
+        description="Characters of a tool call's input and output that an episode keeps.",
+    )
+    tool_calls: int = Field(default=100, ge=0, le=10_000, description="Tool calls that an episode keeps.")
+    overflow_length: int = Field(
+        default=1_000_000,
+        ge=0,
+        le=16_777_216,
+        description="Characters of further tool calls that are stored beside the episode.",
+    )
 
     @field_validator("kind_days", mode="before")
     @classmethod

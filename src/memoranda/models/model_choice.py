@@ -73,16 +73,22 @@ DEFAULT = "default"
 class ModelsSettings(Value):
     """Settings of language models."""
 
-    #: The default model: ``none`` or ``provider:model``.
-    use: str = Field(default=NONE, min_length=1)
-    #: Other models for some tasks, each as ``task=provider:model``.
-    tasks: tuple[str, ...] = ()
-    #: The longest time for one request, in seconds.
-    timeout_seconds: float = Field(default=120.0, gt=0, le=86_400, allow_inf_nan=False)
-    #: Most requests at the same time.
-    max_concurrent: int = Field(default=4, ge=1, le=256)
-    #: Whether the provider itself is to enforce the schema of answers; None: where it can.
-    native_output: bool | None = None
+    use: str = Field(
+        default=NONE,
+        min_length=1,
+        description="The language model if the program names none: none or provider:model.",
+    )
+    tasks: tuple[str, ...] = Field(
+        default=(), description="Other models for single tasks, each as task=provider:model."
+    )
+    timeout_seconds: float = Field(
+        default=120.0, gt=0, le=86_400, allow_inf_nan=False, description="Longest time for one request."
+    )
+    max_concurrent: int = Field(default=4, ge=1, le=256, description="Most requests at the same time.")
+    native_output: bool | None = Field(
+        default=None,
+        description="Whether the provider is to enforce the schema of answers; unset: where it can.",
+    )
 
 
 def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
+from pydantic import Field
+
 from memoranda.errors import InvalidInput
 from memoranda.model.values import Value
 
@@ -14,8 +16,10 @@ _MODES: Final[tuple[str, ...]] = get_args(SecretsMode)
 class SecretsSettings(Value):
     """The treatment of secrets in messages, memories and everything else that holds text."""
 
-    #: ``hide``: records stay whole, and models see masks. ``mask``: masks are stored in place of secrets. ``keep``: nothing is done.
-    mode: SecretsMode = "hide"
+    mode: SecretsMode = Field(
+        default="hide",
+        description="What is done with passwords, keys and card numbers. hide: records stay whole, and models see masks. mask: masks are stored instead. keep: nothing.",
+    )
 
     def preferring(self, mode: str | None) -> SecretsSettings:
         """Return these settings with the mode that opening the book names, if it names one."""

@@ -35,16 +35,35 @@ _THREADS = Filter(types=frozenset({RecordType.THREAD}))
 class Retention(Value):
     """Settings for how long messages, threads and episodes are kept."""
 
-    #: Days after which a formed message is removed; None keeps all messages.
-    messages_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
-    #: Days after which a thread without a new message is removed, with its messages, if they are formed; None keeps all.
-    threads_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
-    #: Days after which an episode is removed, counted from when its run began; None keeps all.
-    episodes_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
-    #: Days without use after which a memory is archived, by its kind, ``*`` for all others: ``{"context": 30}``.
-    archive_days: dict[str, float] = Field(default_factory=dict)
-    #: Days after which an archived memory is erased, counted from when it was archived or last used.
-    erase_days: dict[str, float] = Field(default_factory=dict)
+    messages_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="Days after which a message that was formed is removed; unset keeps all.",
+    )
+    threads_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="Days after which a thread without a new message is removed with its messages, once they are formed; unset keeps all.",
+    )
+    episodes_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="Days after which an episode is removed, counted from when its run began; unset keeps all.",
+    )
+    archive_days: dict[str, float] = Field(
+        default_factory=dict,
+        description="Days after which an active memory that nobody said or used is archived, by its kind, * for all others, such as {context = 30}.",
+    )
+    erase_days: dict[str, float] = Field(
+        default_factory=dict,
+        description="Days after which an archived memory is erased, by its kind, counted from when it was archived or last used.",
+    )
 
     @field_validator("archive_days", "erase_days", mode="before")
     @classmethod

@@ -24,8 +24,13 @@ _DAY: Final = timedelta(days=1)
 class ForgetSettings(Value):
     """Settings of what is hidden before it is erased."""
 
-    #: Hours after which what a model's tool has hidden is erased, if the user asked for it; 0 is at once.
-    tool_grace_hours: float = Field(default=24.0, ge=0, le=100_000, allow_inf_nan=False)
+    tool_grace_hours: float = Field(
+        default=24.0,
+        ge=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="Hours after which what a model's tool has hidden is erased, if the user asked for it; 0: at once.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

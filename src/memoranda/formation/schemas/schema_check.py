@@ -96,7 +96,7 @@ class _SchemaReader:
 
     def _reason(self, keyword: str, given: Any, at: Place) -> str | None:
         if keyword not in KNOWN:
-            return "is not a supported keyword; docs/schemas.md lists them"
+            return "is not a supported keyword; docs/reference/schema-keywords.md lists them"
         if keyword in _NAMED or keyword in _LISTS or keyword == "pattern":
             return self._count_reason(keyword, given)
         if keyword == KEYWORD:
