@@ -9,7 +9,7 @@ from memoranda.formation.extract.prompt import compose
 from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import Remember, Retract
 from memoranda.model.drafts import Formed, Reading
-from memoranda.model.memories import Cardinality, Memory
+from memoranda.model.memories import Memory
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Trust
 from memoranda.model.values import new_id
@@ -277,20 +277,6 @@ def test_what_a_third_person_likes_is_a_fact_and_directs_nobody():
     ).notes
 
     assert (made.kind, made.subject, made.trust) == ("fact", "Piotr", Trust.USER)
-
-
-@pytest.mark.parametrize("words", ["every Thursday", "jeden Donnerstag", "cada jueves", "chaque jeudi"])
-def test_a_schedule_is_no_event_that_is_counted(words):
-    reading = talk(("user", f"Deploys go out {words}."))
-    (made,) = read(
-        reading, notes=[note(f"Deploys {words}.", "m1", cardinality="recurring", key="deploy day")]
-    ).notes
-    (ran,) = read(
-        reading, notes=[note("Deployed for the third time this month.", "m1", cardinality="recurring")]
-    ).notes
-
-    assert made.cardinality is Cardinality.ONE
-    assert ran.cardinality is Cardinality.RECURRING
 
 
 def test_what_the_user_quotes_is_not_the_users():

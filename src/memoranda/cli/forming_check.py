@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from memoranda.cli.health_checks import Check, span
 from memoranda.formation.who_forms import described
-from memoranda.model.changes import Job, JobState
+from memoranda.model.changes import FORM_LATE, Job, JobState
+from memoranda.model.forming_results import part_waits
 
 #: An open book that forms takes a due thread within seconds.
 _AT_ONCE = timedelta(minutes=1)
@@ -58,6 +59,12 @@ def formation(forming: Forming, now: datetime) -> Check:
     if late > _AT_ONCE or why or forming.cannot_because or not forming.enabled:
         return Check("formation", "note", found, _advice(forming))
     return Check("formation", "ok", found)
+
+
+def set_aside(jobs: Sequence[Job]) -> list[Check]:
+    """Name the parts of threads of which no answer of a model could be used."""
+    late = [job for job in jobs if job.kind == FORM_LATE]
+    return [Check("model answers", "warning", part_waits(job), "or try another model") for job in late]
 
 
 def _is_waiting(job: Job, now: datetime) -> bool:

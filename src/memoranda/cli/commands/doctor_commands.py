@@ -15,7 +15,7 @@ from memoranda.book import Book
 from memoranda.book.forgetting.decisions import is_decided
 from memoranda.book.forming_jobs import FORMING
 from memoranda.cli import exits, health_checks
-from memoranda.cli.forming_check import Forming, formation
+from memoranda.cli.forming_check import Forming, formation, set_aside
 from memoranda.cli.health_checks import Check
 from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
@@ -25,7 +25,6 @@ from memoranda.cli.replica_checks import replica_checks
 from memoranda.cli.session import Session
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.model.changes import FINISH_FORGETTING, FORM_LATE, MOST_JOBS, NO_ROOM, Job, JobState
-from memoranda.model.forming_results import part_waits
 from memoranda.model.query import BookFacts
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.server_facts import ReplicaFacts
@@ -101,7 +100,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         checks.append(formation(Forming(forming, *who), utc_now()))
         checks.append(await _of_fields(book))
         checks += await _of_lines(book)
-        checks += _set_aside([job for job in jobs if session.whole or _is_of(book, job)])
+        checks += set_aside([job for job in jobs if session.whole or _is_of(book, job)])[:_NAMED]
         checks += _without_room([job for job in forming if job.state is JobState.WAITING])
         checks += _hidden([job for job in jobs if session.whole or _is_of(book, job)])
         checks += health_checks.meaning(facts.details["vectors"])
@@ -152,12 +151,6 @@ async def _of_place(book: Book) -> list[Check]:
     command = f"memoranda copy THIS_BOOK {departure.address}"
     advice = f"wait until the copy is complete; if it was stopped, run: {command}, or the same with --cancel"
     return [Check("place", "warning", f"the book is being copied to {departure.address}", advice)]
-
-
-def _set_aside(jobs: Sequence[Job]) -> list[Check]:
-    """Name the parts of threads of which no answer of a model could be used."""
-    late = [job for job in jobs if job.kind == FORM_LATE][:_NAMED]
-    return [Check("model answers", "warning", part_waits(job), "or try another model") for job in late]
 
 
 def _without_room(waiting: Sequence[Job]) -> list[Check]:
