@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ABOUT = "nights of a simulated year lose nothing that is true, and each can be undone; three other ways to tidy up lose some"
 #: Days of each of the three years.
 CI_COUNT = 30
-FULL_COUNT = YEAR
+FULL_COUNT = 365
 COVERS = "book storage/decide recall"
 
 _ANA: Final = Owner(id="ana")

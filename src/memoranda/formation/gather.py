@@ -230,7 +230,7 @@ class ThreadReader:
 
     async def formed_by_rules(self, thread: Thread) -> list[Memory]:
         """Return a thread's memories that rules formed while no answer of the model could be used, and that hold."""
-        only = Filter(types=_MEMORY, statuses=HELD, thread=thread.id, tags=frozenset({BY_RULES}))
+        only = Filter(types=_MEMORY, statuses=STANDING, thread=thread.id, tags=frozenset({BY_RULES}))
         return those_of(Memory, await self._all(thread.owner, writing_view(thread), only))
 
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
