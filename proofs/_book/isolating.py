@@ -119,6 +119,7 @@ COVERS = [
         ),
     ),
     of_function(BatchState.need, "not isinstance(record, what)", "False"),
+    of_function(undo._but_upkeep, "line.id == id and ", ""),
 ]
 
 #: Left out, the condition by which a passage finds its vector would give it all of the book's: here it gives a wrong one.
@@ -174,6 +175,10 @@ COVERED: dict[str, Covered] = {
     ),
     "storage.decide.thread_changes.open_thread: held.audience.readable_by(state.batch.view)": Covered(
         "a name is unique within an audience", f"storage.decide.thread_changes.open_thread: {_UNSEEN_THREAD}"
+    ),
+    "positions_touching: id = :id": Covered(
+        "the lines of what it finds are asked for the id again",
+        "storage.decide.undo._but_upkeep: line.id == id and ",
     ),
     "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
 }
@@ -259,6 +264,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
         *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "buried"),
         *("storage.decide.erasure_plan", "rewrite_entry", "place_taken", "move_held", "where_are", "count_filled", "belongings", "own_jobs"),
     ),
+    works.archived_limit: ("count_archived",),
     works.redact_refused: ("storage.decide.erasure_plan._redact",),
     accounts.pay: ("spent", "delete_spent"),
     accounts.usage: ("spent",),

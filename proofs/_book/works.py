@@ -294,4 +294,25 @@ async def night(s: Session) -> None:
         s.absorb(report.receipt, party, view)
 
 
-WORKS = {forget: 2, redact_refused: 1, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1, night: 1}  # fmt: skip
+async def archived_limit(s: Session) -> None:
+    """At the limit of archived memories a write is refused with the number of the owner's own, and of nobody else's."""
+    party, _ = s.someone()
+    book, seen = s.book(party), list(s.oracle.visible(party, WHOLE))
+    memories = [known for known in seen if known.type == "memory"]
+    held = sum(known.status == "archived" for known in memories)
+    active = [known.id for known in memories if known.status == "active"]
+    if not active:
+        return
+    memory = await book.records.get(party, s.rng.choice(active), as_owner=True)
+    change = c.Archive(memory.id, memory.version, "one more")
+    door = book.door.within(world.LIMITS.model_copy(update={"archived_per_owner": 1}))
+    asked = door.write(party, WHOLE, as_actor(WHOLE), [change], request=None, dry_run=True)
+    answer = await s.told(asked, party, WHOLE, "limit of archived memories")
+    if isinstance(answer, LimitReached):
+        if not held or f"({held}/1)" not in str(answer):
+            raise Leak(f"{party.parts} has {held} archived memories, and the limit says: {answer}")
+    elif held and not isinstance(answer, MemorandaError) and answer.items:
+        raise Leak(f"{party.parts} has {held} archived memories, and one more was within a limit of 1")
+
+
+WORKS = {forget: 2, redact_refused: 1, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1, night: 1, archived_limit: 1}  # fmt: skip

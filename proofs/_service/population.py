@@ -157,6 +157,8 @@ async def _keys(book: Book) -> dict[str, str]:
     soon = datetime.now(UTC) + timedelta(seconds=_PAST_SECONDS)
     limits: dict[str, Any] = {"owners": [OWN], "agents": [AGENT], "groups": [GROUP]}
     wanted: dict[str, dict[str, Any]] = {
+        # The first one, made at once: it has expired when it is used.
+        "expired": {"role": "admin", "expires_at": soon},
         "editor": {"role": "editor", **limits},
         "twin": {"role": "editor", **limits},
         "viewer": {"role": "viewer", **limits},
@@ -165,7 +167,6 @@ async def _keys(book: Book) -> dict[str, str]:
         "learner": {"role": "editor", "agents": [AGENT]},
         "person": {"role": "editor", "person": PERSON, "agents": [AGENT]},
         "admin": {"role": "admin"},
-        "expired": {"role": "admin", "expires_at": soon},
         "revoked": {"role": "admin"},
     }
     made = {name: (await book.keys.create(name, **fields)).secret for name, fields in wanted.items()}
