@@ -26,7 +26,8 @@ class DreamSettings(Value):
     )
 
     enabled: bool = Field(
-        default=False, description="Whether nights are done by the schedule; a night by hand needs no setting."
+        default=False,
+        description="Whether nights are done by the schedule; a night by hand needs no setting.",
     )
     schedule: str = Field(
         default="0 3 * * *",
