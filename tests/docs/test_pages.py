@@ -16,7 +16,7 @@ from tests.cli.command_line import run_command
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 
 #: Blocks that no test of pages runs, because they need a server, a provider or an installation; each says why.
-NOT_RUN = 16
+NOT_RUN = 21
 
 
 def run_example(name: str, code: str) -> None:

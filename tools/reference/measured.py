@@ -42,11 +42,16 @@ _COUNTERS = {
     "jobs.postponed": "background jobs that were put off",
     "jobs.dead": "background jobs that were given up",
     "service.requests": "requests of the service",
+    "dream.users.processed": "owners whose [night](../guides/dream.md) was done",
+    "dream.entries.pruned": "memories that nights archived",
+    "dream.contradictions.found": "contradictions that nights found",
+    "dream.cycles.failed": "attempts at a night that failed",
 }
 _GAUGES = {
     "jobs.waiting": "background jobs that wait",
     "jobs.oldest_seconds": "how long the oldest of them has been due",
     "jobs.dead_letters": "background jobs that were given up and not retried",
+    "dream.duration": "seconds that the last night took, of one owner",
 }
 
 

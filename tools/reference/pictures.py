@@ -280,7 +280,7 @@ def engines() -> Drawing:
     y = lower + 40
     places = [
         (4, y, ["a file", "book.db"]),
-        (192, y, ["a server", "postgresql://…"]),
+        (192, y, ["PostgreSQL", "or MongoDB"]),
         (4, y + 74, ["memory", "memory://"]),
         (192, y + 74, ["a service", "https://…"]),
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -13,6 +14,7 @@ from memoranda.access.service_settings import ServiceSettings
 from memoranda.assembly.book_setup import SECTIONS, RecallSettings
 from memoranda.book.admin.retention import Retention
 from memoranda.book.agent_settings import ContextSettings, SharingSettings
+from memoranda.book.dream.dream_settings import DreamSettings
 from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.book.nouns.items import MOST_NAMES
 from memoranda.embedding import EmbeddingSettings
@@ -52,6 +54,7 @@ CLASSES: dict[str, type[BaseModel]] = {
     "secrets": SecretsSettings,
     "forget": ForgetSettings,
     "retention": Retention,
+    "dream": DreamSettings,
     "service": ServiceSettings,
 }
 
@@ -76,6 +79,7 @@ def of_agents() -> str:
         "limits": [name for name in Limits.model_fields if name in AGENT_LIMITS],
         "context": list(ContextSettings.model_fields),
         "forming": [name for name in FormingSettings.model_fields if name in AGENT_SETTINGS],
+        "dream": [to_camel(name) for name in DreamSettings.model_fields],
         "sharing": ["default"],
     }
     rows = ["| section | an agent's own |", "|---|---|"]

@@ -25,24 +25,43 @@ class DreamSettings(Value):
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, allow_inf_nan=False
     )
 
-    #: Nights by the schedule; a night by hand needs no setting.
-    enabled: bool = False
-    #: Minute, hour, day, month and day of the week, as cron has them.
-    schedule: str = "0 3 * * *"
-    #: The zone of the schedule. On a day of a clock change its night is once.
-    time_zone: str = "UTC"
-    #: Days without use after which a memory is archived; 0: none is.
-    prune_stale_after_days: float = Field(default=90, ge=0, le=36_500)
-    detect_contradictions: bool = True
-    #: ``keep_newest``: of contradicting values the newest supersedes those whose readers all read it, too.
-    contradiction_resolution: Literal["off", "keep_newest"] = "off"
-    summarize_interactions: bool = False
-    #: In US dollars. A night asks no model, so it costs nothing.
-    max_cost_per_run: float = Field(default=0.5, ge=0)
-    #: Owners in one night; the next night begins with those after them.
-    max_users_per_run: int = Field(default=1000, ge=1)
-    #: The nights of this agent look at all agents' memories.
-    cross_agent_maintenance: bool = False
+    enabled: bool = Field(
+        default=False,
+        description="Whether nights are done by the schedule; a night by hand needs no setting.",
+    )
+    schedule: str = Field(
+        default="0 3 * * *",
+        description="When a night begins: minute, hour, day, month and day of the week, as cron has them.",
+    )
+    time_zone: str = Field(
+        default="UTC",
+        description="The zone of the schedule; on a day of a clock change there is one night.",
+    )
+    prune_stale_after_days: float = Field(
+        default=90,
+        ge=0,
+        le=36_500,
+        description="Days without use after which a memory is archived; 0 archives none.",
+    )
+    detect_contradictions: bool = Field(
+        default=True, description="Whether a night's report counts contradictions."
+    )
+    contradiction_resolution: Literal["off", "keep_newest"] = Field(
+        default="off",
+        description="keep_newest: of contradicting values the newest supersedes those whose readers all read it, too.",
+    )
+    summarize_interactions: bool = Field(
+        default=False, description="True is refused: merging memories loses true ones."
+    )
+    max_cost_per_run: float = Field(
+        default=0.5, ge=0, description="US dollars of one night; a night asks no model, so it costs nothing."
+    )
+    max_users_per_run: int = Field(
+        default=1000, ge=1, description="Owners in one night; the next night begins with those after them."
+    )
+    cross_agent_maintenance: bool = Field(
+        default=False, description="Whether the nights of this agent look at all agents' memories."
+    )
 
     @field_validator("time_zone")
     @classmethod
