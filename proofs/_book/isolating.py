@@ -176,10 +176,13 @@ COVERED: dict[str, Covered] = {
     "storage.decide.thread_changes.open_thread: held.audience.readable_by(state.batch.view)": Covered(
         "a name is unique within an audience", f"storage.decide.thread_changes.open_thread: {_UNSEEN_THREAD}"
     ),
-    "positions_touching: id = :id": Covered(
-        "the lines of what it finds are asked for the id again",
-        "storage.decide.undo._but_upkeep: line.id == id and ",
-    ),
+    **{
+        f"positions_touching: {part}": Covered(
+            "the lines of what it finds are asked for the id again",
+            "storage.decide.undo._but_upkeep: line.id == id and ",
+        )
+        for part in ("id = :id", "r.id = :id")
+    },
     "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
 }
 #: Conditions that no try of an owner can miss, and why.
@@ -274,7 +277,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     arrivals.import_one: ("out_of_view", "buried", "ended_era", "place_taken"),
     arrivals.retracted_elsewhere: ("storage.decide.memory_changes._refused_before",),
     labours.jobs: ("due_job", "one_job", "save_job", "delete_job:", "jobs_in_state", "keep_with_job"),
-    reads.list_: ("scan_", "places_", "visible_shelves"),
+    reads.list_: ("scan_", "places_", "visible_shelves", "out_of_view"),
     recalls.recall: ("passages_since",),
     recalls.at_the_wall: (
         *("scan_unformed", "most_used", "newest_passages", "count_kinds", "jobs_in_state"),
