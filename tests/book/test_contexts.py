@@ -245,7 +245,6 @@ async def test_being_placed_in_a_context_is_use_and_looking_is_not(
 ) -> None:
     memory = (await book.remember("ana", "Prefers metric units", kind="preference")).id
     await book.records.list("ana")
-    await book.recall("ana", "metric units")
     await book.context("ana", "metric units", mark_used=False)
     assert await use_of(book, memory) is None
     await book.context("ana", "metric units")

@@ -108,7 +108,7 @@ def test_the_synchronous_face_takes_the_day_as_well(tmp_path: Path) -> None:
 
 async def test_rules_know_the_day_of_what_a_user_asks_to_remember() -> None:
     said = datetime(2026, 9, 9, 14, tzinfo=UTC)
-    async with memoranda.open("memory://", models=None) as book:
+    async with memoranda.open("memory://", models=None, clock=lambda: said) as book:
         thread = await book.thread("ana", agent="coach")
         for words in ("Remember that I have a dentist appointment tomorrow.", "I live in Bonn since June."):
             await thread.append("user", words, observed_at=said)

@@ -60,8 +60,10 @@ class Use(Value):
         return float(self.strength * 0.5 ** (since / HALF_LIFE))
 
     def seen(self, now: datetime, learnt: datetime) -> Use:
-        """Return this use as of the given time: it is not counted, and the strength then and later stays what it was."""
-        return Use(strength=self.strength_at(now, learnt), used_at=now, count=self.count)
+        """Return this use as of the given hour: it is not counted, and the strength then and later stays what it was."""
+        # Recall takes the strength at the full hour.
+        hour = max(now.replace(minute=0, second=0, microsecond=0), self.used_at or learnt)
+        return Use(strength=self.strength_at(hour, learnt), used_at=hour, count=self.count)
 
     def again(self, now: datetime, learnt: datetime) -> Use:
         """Return this use, with one more counted at the given time."""

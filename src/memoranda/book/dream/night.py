@@ -132,7 +132,9 @@ async def _written(
 
 
 def _used_since(memory: Memory, use: Use) -> bool:
-    return use.used_at is not None and use.used_at >= memory.recorded_at
+    # What a recall found is noted at its full hour.
+    since = memory.recorded_at.replace(minute=0, second=0, microsecond=0)
+    return use.used_at is not None and use.used_at >= since
 
 
 def _stale(memories: Sequence[Memory], uses: Mapping[UUID, Use], before: datetime) -> list[Memory]:
