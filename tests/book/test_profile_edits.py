@@ -39,6 +39,15 @@ async def test_a_field_that_no_document_has_is_read_with_its_schemas_default(boo
     assert "Speak in a {tone} tone of {home}.".format_map(style) == "Speak in a brief tone of Oslo."
 
 
+async def test_a_field_of_any_name_is_pinned_and_read_again(book: memoranda.Book) -> None:
+    body = {"": 1, "two\nlines": {"\x98": None}, "x" * 3_000: "long"}
+    await book.profiles.put("ann", body, as_owner=True)
+    assert await book.profiles.get("ann", as_owner=True) == body
+    assert (await book.about("ann", as_owner=True)).profile
+    receipt = await book.profiles.patch("ann", {"": 2}, audience="global", agent="guide")
+    assert receipt.ignored[0].code == "pinned"
+
+
 async def test_what_a_person_puts_is_pinned_and_a_program_leaves_it(book: memoranda.Book) -> None:
     await book.profiles.put("ann", {"home": "Rome"}, as_owner=True)
     receipt = await book.profiles.patch(

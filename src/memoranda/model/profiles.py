@@ -128,7 +128,7 @@ class ProfileDocument(Record):
     schema_hash: str = Field(default="", max_length=64)
     body: Document = Field(default_factory=dict)
     #: Fields that a person set; only people change them.
-    pinned: tuple[Name, ...] = ()
+    pinned: tuple[Text, ...] = ()
     #: The sources of derived fields; fields that people or programs set are not listed.
     #: A value with more than eight lists some of them, and last the id of the group of the others.
     grounds: dict[Text, Grounds] = Field(default_factory=dict)
