@@ -337,6 +337,14 @@ async def test_a_night_takes_so_many_owners_and_the_next_one_those_after_them(bo
     assert await archived() == names
 
 
+@pytest.mark.parametrize("name", ["a\x98b", ""])
+async def test_a_name_that_no_agent_can_have_is_refused(book: Book, name: str) -> None:
+    await book.remember("ana", "Likes tea", agent="a")
+    with pytest.raises(InvalidInput, match=r"^agent: ") as caught:
+        await book.dreams.run("ana", agent=name)
+    assert caught.value.field == "agent"
+
+
 async def test_a_restricted_owner_is_left_alone(book: Book, days: Days) -> None:
     await book.agents.put("a", settings={"dream": {"enabled": True}})
     for name in ("ana", "ben"):

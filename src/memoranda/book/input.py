@@ -129,7 +129,8 @@ def as_view(who: Who) -> View:
     try:
         return View(agent=who.get("agent"), groups=tuple(sorted(set(groups))), whole=whole)
     except ValidationError as exc:
-        raise refused(exc, at="as_owner") from exc
+        # Only that both are given is about no single one of them.
+        raise refused(exc, at="" if exc.errors()[0]["loc"] else "as_owner") from exc
 
 
 def as_actor(view: View) -> Actor:

@@ -7,7 +7,7 @@ from typing import Final, Unpack
 from memoranda.book.dream.contradictions import Contradiction, contradictions
 from memoranda.book.dream.night import STANDING_MEMORIES, DreamReport, dream
 from memoranda.book.dream.schedule import Schedule, schedules
-from memoranda.book.input import Who, as_flag, as_text, as_view, owner_named
+from memoranda.book.input import Who, as_flag, as_view, owner_named
 from memoranda.book.paging import every_record
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
@@ -36,7 +36,7 @@ class Dreams(Part[W]):
         it looks at what that agent wrote, under its settings; without, at what all agents wrote that have no settings of dreams
         of their own. ``dry_run`` writes nothing, and the report says what would be done.
         """
-        services, named = self._services, None if agent is None else as_text(agent, "agent")
+        services, named = self._services, as_view({"agent": agent}).agent
         party = owner_named(owner, services.tenant)
         settings, apart = await services.forming.of_agents.dreams(named)
         return await dream(
