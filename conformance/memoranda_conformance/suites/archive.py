@@ -10,7 +10,7 @@ from memoranda.errors import Conflict, LimitReached
 from memoranda.model.changes import Archive, Change, Confirm, Restore, Undo
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import STANDING
-from memoranda.model.records import Limits, RecordType, Trust
+from memoranda.model.records import EVERYONE, Limits, RecordType, Trust, View
 from memoranda.ports import Engine
 from memoranda_conformance.builders import Pen
 from memoranda_conformance.suite import Suite
@@ -134,6 +134,19 @@ class ArchiveSuite(Suite):
         await pen.write(Confirm(first))
         assert await ids(pen, "active") == {first, third}
         assert (await engine.verify()).faults == ()
+
+    async def test_a_correction_of_another_agents_memory_archives_none_of_that_agents(
+        self, engine: Engine
+    ) -> None:
+        limits = Limits(memories_per_owner=2, at_capacity="evict_oldest")
+        tea = Pen(engine, view=View(agent="tea"), limits=limits)
+        first, second, third = [
+            await tea.remember(f"fact {n}", agent="tea", audience=EVERYONE) for n in range(3)
+        ]
+        jazz = Pen(engine, view=View(agent="jazz"), limits=limits)
+        with pytest.raises(LimitReached, match="memories_per_owner"):
+            await jazz.remember("fact 0, corrected", agent="tea", supersedes=(first,), audience=EVERYONE)
+        assert await ids(tea, "active") == {second, third} and await ids(tea, "archived") == {first}
 
     async def test_erasing_its_only_source_erases_it(self, engine: Engine) -> None:
         pen = Pen(engine)

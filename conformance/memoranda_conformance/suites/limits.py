@@ -13,7 +13,7 @@ from memoranda.errors import LimitReached
 from memoranda.model.changes import Amend, Retract, Undo
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.passages import Use
-from memoranda.model.records import EVERYONE, WHOLE, Audience, Limits, RecordType, Trust
+from memoranda.model.records import EVERYONE, WHOLE, Audience, Limits, RecordType, Trust, View
 from memoranda.ports import Engine
 from memoranda_conformance.builders import AT_A, AT_B, BEN, FOR_A, Pen
 from memoranda_conformance.suite import Suite
@@ -91,7 +91,9 @@ class LimitSuite(Suite):
         pinned = await pen.remember("pinned", agent="a")
         await pen.write(Amend(pinned, {"pinned": True}))
         oldest, older = await pen.remember("old", agent="a"), await pen.remember("less old", agent="a")
+        pen.view = View(agent="a")
         receipt = await pen.write(pen.remembering("new", agent="a"))
+        pen.view = WHOLE
         assert [(item.verb, item.id) for item in receipt.items] == [
             ("remember", receipt.id),
             ("archive", oldest),

@@ -80,8 +80,10 @@ def _leaving(
     state: BatchState, agent: str | None, count: int, busy: Set[UUID], late: int
 ) -> Deciding[list[Memory]]:
     """Return up to ``count`` of an agent's memories that make room; none where this batch may not archive any."""
-    # Only a new memory archives others; an undo, a restore or an import needs free room.
-    if not any(put.verb is Verb.REMEMBER for put in state.puts()):
+    # Only a new memory archives others, those of the agent that writes: a correction of another one's, an undo, a restore or
+    # an import needs free room.
+    others = agent != state.batch.view.agent and not _is_formed(state)
+    if others or not any(put.verb is Verb.REMEMBER for put in state.puts()):
         return []
     match state.batch.limits.at_capacity:
         case "evict_oldest":
