@@ -36,8 +36,10 @@ async def undo(s: Session) -> None:
         if position > last:
             raise Leak(f"undo of {position} by {party.parts}, whose ledger ends at {last}")
         done, asked = {item.id for item in answer.items}, s.truth.touched(party, position)
-        if not asked <= done or (done - asked and not together):
-            raise Leak(f"undo of {position} by {party.parts} restored {done}, and it had touched {asked}")
+        # What was archived, and was changed or erased since, stays and is named.
+        stays = {part.id for part in answer.ignored if part.code in ("changed", "erased")}
+        if not asked <= done | stays or not (done | stays <= asked or together):
+            raise Leak(f"undo of {position} restored {done}, kept {stays}, and it had touched {asked}")
         s.absorb(answer, party, view)
 
 
