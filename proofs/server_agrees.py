@@ -21,7 +21,7 @@ COVERS = "model storage door.py engines/inmemory engines/postgres recall book"
 _PARTITIONS = 3
 _SOME_MUTANTS = 8
 #: A mutant must be noticed within so many programs, and ends one that takes so long.
-_MUTANT_PROGRAMS, _MUTANT_SECONDS = 100, 240.0
+_MUTANT_PROGRAMS, _MUTANT_SECONDS = 30, 120.0
 
 
 class Disagreement(Exception):

@@ -222,7 +222,9 @@ class Working:
         sight = await engine.look(owner, view, lambda _: None, lambda _: ids)
         looked = sight.records, sight.uses, sight.grounds
         got = await engine.get(owner, view, ids)
-        return histories, counts, looked, await engine.uses(owner, view, ids), got
+        citing = [Filter(sources=frozenset(ids), newest_first=down) for down in (False, True)]
+        cited = [(await engine.scan(owner, view, each, None, 99)).records for each in citing]
+        return histories, counts, looked, await engine.uses(owner, view, ids), got, cited
 
     async def compare_adopted(self, spare: Engine) -> None:
         """Check that an engine that adopted another's export answers like the first."""
