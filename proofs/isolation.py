@@ -38,7 +38,7 @@ _WORLD = 5_000
 #: Tries between two looks at everyone who did nothing.
 _WINDOW = 400
 #: A mutant is looked at more often, and must be caught within so many tries.
-_MUTANT_WINDOW, _MUTANT_TRIES = 25, 5_000
+_MUTANT_WINDOW, _MUTANT_TRIES = 25, 40_000
 #: One by which only a moving book asks, within so many moves.
 _MUTANT_MOVES = 20
 
