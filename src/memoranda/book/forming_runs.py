@@ -46,12 +46,10 @@ async def form_owner(services: Services, owner: Owner, view: View, *, wait: bool
     made = await form(services, view, [one for one in found.values() if one.id not in dead], wait=wait)
     left = (_left(found[id], job, "") for id, job in dead.items() if id in found)
     told = {one.thread for one in made.threads} | dead.keys()
-    late = [thread_of(job) for job in await parts_aside(services.engine, services.engine, owner, view)]
-    others = [id for id in dict.fromkeys(late) if id not in told]
-    aside = [
-        await _with_aside(services, view, FormedThread(one.id, "formed"), one)
-        for one in those_of(Thread, (await services.engine.get(owner, view, others)).values())
-    ]
+    late = await _aside(services, owner, view)
+    others = [id for id in dict.fromkeys(map(thread_of, late)) if id not in told]
+    there = those_of(Thread, (await services.engine.get(owner, view, others)).values())
+    aside = [_with_aside(FormedThread(one.id, "formed"), late) for one in there]
     return FormingReport((*made.threads, *left, *aside), made.memories)
 
 
@@ -72,7 +70,7 @@ async def form(
         if last <= thread.formed_through and await _job(services, thread) is None:
             asked = wait and await _ask_aside(services, view, thread)
             formed = FormedThread(thread.id, "formed", "" if asked else _NOTHING_NEW)
-            outcomes.append(await _with_aside(services, view, formed, thread))
+            outcomes.append(_with_aside(formed, await _aside(services, thread.owner, view)))
         elif await _made_due(services, thread, schemas):
             begun.append((thread, last, before))
         else:
@@ -90,29 +88,33 @@ async def how_far(services: Services, view: View, thread: Thread, limit: int) ->
     """Return a thread's newest formed parts, and what of it waits and why."""
     parts = tuple(await formed_parts(services.engine, thread, view, limit))
     if await is_formed(services.engine, thread):
-        return await _with_aside(services, view, FormedThread(thread.id, "formed", parts=parts), thread)
+        formed = FormedThread(thread.id, "formed", parts=parts)
+        return _with_aside(formed, await _aside(services, thread.owner, view))
     if not (await services.forming.of_agents.forming(thread.agent)).enabled:
         return FormedThread(thread.id, "off", OFF, parts)
     return _left(thread, await _job(services, thread), _WAITS, parts)
 
 
-async def _with_aside(services: Services, view: View, formed: FormedThread, thread: Thread) -> FormedThread:
+async def _aside(services: Services, owner: Owner, view: View) -> list[Job]:
+    return await parts_aside(services.engine, services.engine, owner, view)
+
+
+def _with_aside(formed: FormedThread, late: Sequence[Job]) -> FormedThread:
     """Return the state of a formed thread; parts of it that were set aside wait, or were given up."""
-    found = await parts_aside(services.engine, services.engine, thread.owner, view)
-    aside = [job for job in found if thread_of(job) == thread.id]
+    aside = [job for job in late if thread_of(job) == formed.thread]
     if not aside:
         return formed
     given_up = aside[0].state is JobState.DEAD
     because = "; ".join(map(part_waits, aside))
     due = None if given_up else aside[0].run_at
     state: FormingState = "given_up" if given_up else "waiting"
-    return FormedThread(thread.id, state, because, formed.parts, due, aside[0].id)
+    return FormedThread(formed.thread, state, because, formed.parts, due, aside[0].id)
 
 
 async def _ask_aside(services: Services, view: View, thread: Thread) -> bool:
     """Ask the model now about the parts of a thread that were set aside; False if there are none."""
     asked = False
-    for job in await parts_aside(services.engine, services.engine, thread.owner, view):
+    for job in await _aside(services, thread.owner, view):
         if thread_of(job) == thread.id and await services.engine.replay(job.id, services.door.clock()):
             asked = await services.worker.do_one(job.id) or asked
     return asked
@@ -141,7 +143,8 @@ async def _outcome(
         return [_left(now, job, why, parts)]
     if now.formed_through < last:
         return [FormedThread(now.id, "off", OFF, parts)]
-    return [await _with_aside(services, view, FormedThread(now.id, "formed", "", parts), now)]
+    formed = FormedThread(now.id, "formed", "", parts)
+    return [_with_aside(formed, await _aside(services, now.owner, view))]
 
 
 async def _done(services: Services, thread: Thread, last: int) -> tuple[Job | None, str]:
