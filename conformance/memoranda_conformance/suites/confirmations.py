@@ -151,6 +151,15 @@ class ConfirmationSuite(Suite):
         assert (await pen.write(RetractSource(one, "a joke"))).ignored == ()
         assert (await pen.read(sum_)).status is MemoryStatus.RETRACTED
 
+    async def test_what_rests_on_one_source_is_retracted_in_the_order_of_ids(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        (one,) = await pen.say(await pen.open(), "faulty")
+        first, second = [await pen.remember(f"note {n}", sources=(one,)) for n in range(2)]
+        third = await pen.remember("rests on the second", sources=(second,))
+        fourth = await pen.remember("rests on the first", sources=(first,))
+        receipt = await pen.write(RetractSource(one))
+        assert receipt.ids() == (first, second, third, fourth)
+
     async def test_a_message_that_is_a_source_already_is_not_added_again(self, engine: Engine) -> None:
         said = await Said.tea(Pen(engine), 20)
         before = await said.pen.read(said.record)

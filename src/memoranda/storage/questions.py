@@ -172,7 +172,7 @@ class CountRun(Question[int]):
 
 @dataclass(frozen=True, slots=True)
 class RestingOn(Question[list[Record]]):
-    """Every record, of any owner, that has one of these as a source."""
+    """Every record, of any owner, that has one of these as a source, in the order of their ids."""
 
     ids: tuple[UUID, ...]
     #: As in ``Load``.

@@ -104,6 +104,7 @@ SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.ve
 FROM (SELECT DISTINCT owner, record FROM links WHERE source = ANY(?::bytea[])) AS l
 JOIN records AS r ON r.owner = l.owner AND r.id = l.record
 JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+ORDER BY r.id
 
 -- name: other_holders
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body,

@@ -107,7 +107,7 @@ def _count_run(on: Session, question: q.CountRun) -> int:
 
 def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
     rows = {row[1]: row for row in on.many("resting_on", [id.bytes for id in question.ids])}
-    return list(map(erasable_of if question.damaged else record_of, rows.values()))
+    return [(erasable_of if question.damaged else record_of)(rows[id]) for id in sorted(rows)]
 
 
 def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
