@@ -42,10 +42,14 @@ _FILLING = (
     "and there was much more of it than I can tell now, of the weather and of the way there and back, of those whom we "
     "met and of what they had to tell of the weather and of the way, until it was late and nobody had more to say"
 )
+#: Kills in one book; what a process does grows with its book.
+_A_BOOK = 250
 #: How many kills a control is given.
 _CONTROL = 20
 _CONTROLS: tuple[Manner, ...] = ("keeps nothing", "marks nothing")
 _PATIENCE_SECONDS = 60.0
+#: Numbers of each book that the result adds up.
+_SUMMED = ("days", "said", "held", "calls", "again", "lost")
 
 
 class Misformed(Exception):
@@ -63,19 +67,24 @@ def run(count: int, seed: int) -> str:
         without_syncs(rewriting=False),
         without_threads(),
     ):
-        yard = _compared(Path(folder), count, seed, "careful")
-        missed = [manner for manner in _CONTROLS if not _noticed(Path(folder), seed, manner)]
+        yards = [
+            _compared(Path(folder), min(_A_BOOK, count - before), f"{seed} {before}", "careful")
+            for before in range(0, count, _A_BOOK)
+        ]
+        missed = [manner for manner in _CONTROLS if not _noticed(Path(folder), f"{seed}", manner)]
     if missed:
         raise Undetected(f"nobody noticed one that {' or '.join(missed)}")
-    struck = ", ".join(f"{number} {moment}" for moment, number in sorted(yard.struck.items()))
+    total = {name: sum(getattr(yard, name) for yard in yards) for name in _SUMMED}
+    kills = sum((yard.struck for yard in yards), Counter[str]())
+    struck = ", ".join(f"{number} {moment}" for moment, number in sorted(kills.items()))
     return (
-        f"{yard.struck.total()} kills ({struck}), {yard.lost} of them between an answer and its store; {yard.days} days, "
-        f"{yard.said} messages formed once, {yard.held} records as in an undisturbed run; {yard.calls} calls, "
-        f"{yard.again} bought again; {len(_CONTROLS)} controls noticed"
+        f"{kills.total()} kills ({struck}), {total['lost']} of them between an answer and its store; {len(yards)} books, "
+        f"{total['days']} days, {total['said']} messages formed once, {total['held']} records as in an undisturbed run; "
+        f"{total['calls']} calls, {total['again']} bought again; {len(_CONTROLS)} controls noticed"
     )
 
 
-def _noticed(folder: Path, seed: int, manner: Manner) -> bool:
+def _noticed(folder: Path, seed: str, manner: Manner) -> bool:
     try:
         _compared(folder, _CONTROL, seed, manner)
     except Misformed:
@@ -83,11 +92,12 @@ def _noticed(folder: Path, seed: int, manner: Manner) -> bool:
     return False
 
 
-def _compared(folder: Path, kills: int, seed: int, manner: Manner) -> _Yard:
+def _compared(folder: Path, kills: int, seed: str, manner: Manner) -> _Yard:
     """Form with this many kills, then the same without any, and compare."""
-    disturbed = _Yard(folder / f"{manner}.db", random.Random(seed), manner)
+    place = Path(tempfile.mkdtemp(dir=folder))
+    disturbed = _Yard(place / "killed.db", random.Random(seed), manner)
     asyncio.run(disturbed.run(kills))
-    calm = _Yard(folder / f"{manner} calm.db", random.Random(seed), "careful")
+    calm = _Yard(place / "calm.db", random.Random(seed), "careful")
     asyncio.run(calm.run(0, disturbed.days))
     found, wanted = asyncio.run(disturbed.records_as_texts()), asyncio.run(calm.records_as_texts())
     if differing := differences(found, wanted):
