@@ -202,6 +202,21 @@ class UndoSuite(Suite):
             await pen.write(Undo(retracted.position))
         assert (await pen.read(tea)).status == "retracted"
 
+    async def test_two_statements_of_one_key_do_not_come_back_together(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        old = await pen.remember("likes gin", key="drink")
+        first = await pen.write(pen.remembering("drinks nothing", supersedes=(old,)))
+        between = await pen.remember("likes rum", key="drink")
+        last = await pen.write(pen.remembering("likes tea", key="drink", sources=first.ids()[:1]))
+        with pytest.raises(Conflict, match=f"{old} and {between}|{between} and {old}"):
+            await pen.write(Undo(first.position, with_dependents=True))
+        await pen.write(Undo(last.position))
+        with pytest.raises(Conflict, match="has the same key now"):
+            await pen.write(Undo(first.position))
+        await pen.write(Retract(between))
+        await pen.write(Undo(first.position))
+        assert (await pen.read(old)).active
+
     async def test_erasure_and_import_are_not_undone(self, engine: Engine) -> None:
         pen = Pen(engine)
         one, two = await pen.remember("one"), await pen.remember("two")

@@ -265,15 +265,25 @@ def _unmade(record: Record) -> Record:
 
 
 def _check_slots(state: BatchState) -> Deciding[None]:
-    """Raise ``Conflict`` if a restored record's key or name is used by another record now."""
+    """Raise ``Conflict`` if a restored record's key or name is another's, or two records would be restored with one."""
     puts = state.puts()
-    slots = {put.record.slot(): put.record for put in puts if put.record.slot() is not None}
+    slots: dict[bytes, Record] = {}
+    for put in puts:
+        wanted, slot = put.record, put.record.slot()
+        if slot is not None and (other := slots.setdefault(slot, wanted)) is not wanted:
+            raise Conflict(
+                f"position: {wanted.type.value} {other.id} and {wanted.id} would come back with the same "
+                f"{_kind_of_slot(wanted)}; undo the operations that replaced them one by one, the last one first"
+            )
     held = yield from holders(slots.values())
     moved = {put.record.id for put in puts}
     for slot, holder in held.items():
         if holder.id not in moved:
-            wanted = slots[slot]
-            what = "key" if wanted.type is RecordType.MEMORY else "name"
+            what = _kind_of_slot(slots[slot])
             raise Conflict(
                 f"position: {holder.type.value} {holder.id} has the same {what} now; change or retract that one first"
             )
+
+
+def _kind_of_slot(record: Record) -> str:
+    return "key" if record.type is RecordType.MEMORY else "name"
