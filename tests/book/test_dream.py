@@ -319,6 +319,28 @@ async def test_scheduled_nights_look_at_their_agents_and_put_the_next_one(book: 
     assert await book.dreams.schedules() == []
 
 
+async def test_a_night_in_the_owners_zone_is_when_its_hour_strikes_there(book: Book, days: Days) -> None:
+    dreaming = {"enabled": True, "pruneStaleAfterDays": 30, "timeZone": "owner"}
+    await book.agents.put("a", settings={"dream": dreaming})
+    zones = {"ana": "Asia/Tokyo", "ben": "America/New_York", "cleo": "UTC", "dora": "Mars"}
+    for name, zone in zones.items():
+        await book.remember(name, "Likes tea", agent="a")
+        await book.profiles.put(name, {"time_zone": zone}, as_owner=True)
+    days.now = datetime(2027, 2, 15, 3, tzinfo=UTC)
+
+    async def archived() -> list[str]:
+        await book.worker.drain()
+        only = {"statuses": ["archived"]}
+        return [name for name in zones if await book.records.count(name, only=only, as_owner=True)]
+
+    assert await archived() == ["cleo", "dora"]
+    days.pass_(5.5 / 24)  # half past three in New York
+    assert await archived() == ["ben", "cleo", "dora"]
+    # Nobody works at three in Tokyo, which is 18 h in UTC: whoever works next does that night.
+    days.now = datetime(2027, 2, 16, 3, 1, tzinfo=UTC)
+    assert await archived() == [*zones]
+
+
 async def test_a_night_takes_so_many_owners_and_the_next_one_those_after_them(book: Book, days: Days) -> None:
     dreaming = {"enabled": True, "pruneStaleAfterDays": 30, "maxUsersPerRun": 2}
     await book.agents.put("a", settings={"dream": dreaming})

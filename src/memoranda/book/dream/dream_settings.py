@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator
@@ -16,6 +16,8 @@ from memoranda.model.profiles import Agent
 from memoranda.model.values import Value, refused
 
 _AT = f"settings.{DREAM}"
+#: As a time zone: that of each owner.
+OWNERS_ZONE: Final = "owner"
 
 
 class DreamSettings(Value):
@@ -35,7 +37,7 @@ class DreamSettings(Value):
     )
     time_zone: str = Field(
         default="UTC",
-        description="The zone of the schedule; on a day of a clock change there is one night.",
+        description="The zone of the schedule, or 'owner': that of the field `time_zone` of each owner's profile, else UTC.",
     )
     prune_stale_after_days: float = Field(
         default=90,
@@ -66,10 +68,8 @@ class DreamSettings(Value):
     @field_validator("time_zone")
     @classmethod
     def _known_zone(cls, given: str) -> str:
-        try:
-            ZoneInfo(given)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError(f"{given!r} is no time zone; give a name such as 'Europe/Berlin'") from None
+        if given != OWNERS_ZONE and zone_named(given) is None:
+            raise ValueError(f"{given!r} is no time zone; give a name such as 'Europe/Berlin', or 'owner'")
         return given
 
     @field_validator("schedule")
@@ -96,11 +96,11 @@ class DreamSettings(Value):
             )
         return given
 
-    def next_night(self, now: datetime) -> datetime:
-        """Return when the next night begins."""
+    def next_night(self, now: datetime, zone: ZoneInfo | None = None) -> datetime:
+        """Return when the next night begins, in the zone of the settings unless another is given; on a day of a clock change once."""
         from cronsim import CronSim  # noqa: PLC0415
 
-        last = now.astimezone(ZoneInfo(self.time_zone))
+        last = now.astimezone(zone or (UTC if self.time_zone == OWNERS_ZONE else ZoneInfo(self.time_zone)))
         return max(next(CronSim(self.schedule, last)).astimezone(UTC), now + timedelta(seconds=1))
 
     def check(self, settings: Mapping[str, Any]) -> DreamSettings:
@@ -125,3 +125,11 @@ class DreamSettings(Value):
             return self if agent is None else self.check(agent.settings)
         except InvalidInput:
             return DreamSettings()
+
+
+def zone_named(name: object) -> ZoneInfo | None:
+    """Return the time zone of a name, or None."""
+    try:
+        return ZoneInfo(name) if isinstance(name, str) else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
+from zoneinfo import ZoneInfo
 
 from memoranda import telemetry
-from memoranda.book.dream.dream_settings import DreamSettings
+from memoranda.book.dream.dream_settings import OWNERS_ZONE, DreamSettings, zone_named
 from memoranda.book.dream.night import dream
+from memoranda.book.paging import every_record
 from memoranda.door import Door
 from memoranda.errors import Erased, MemorandaError, Restricted
 from memoranda.first_use import dataclass
 from memoranda.model.changes import GivenUp, Job, JobDraft, JobState
 from memoranda.model.ledger import Actor
-from memoranda.model.records import WHOLE, OwnerKind
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from memoranda.ports import Engine
 from memoranda.worker import Handler
 
@@ -28,6 +32,7 @@ OWNERS_NIGHT: Final = "dream_owner"
 RETRIES: Final = 5
 _SYSTEM = Actor("system", "dream")
 _OWNERS = (OwnerKind.USER, OwnerKind.GROUP)
+_PROFILES = Filter(types=frozenset({RecordType.PROFILE}))
 
 #: Returns what a night does with an agent's memories, and which agents a night without an agent leaves out.
 SettingsOf = Callable[[str | None], Awaitable[tuple[DreamSettings, Collection[str]]]]
@@ -82,7 +87,7 @@ def nights(engine: Engine, door: Door, tenant: str, settings_of: SettingsOf) -> 
         order = sorted(named, key=lambda name: (name <= after, name))[: settings.max_users_per_run]
         for name in order:
             try:
-                draft = JobDraft(OWNERS_NIGHT, job.key)
+                draft = await _owners_night(engine, named[name], job.key, settings, door.clock())
                 await door.write(named[name], WHOLE, _SYSTEM, [], request=None, jobs=(draft,))
             except (Restricted, Erased):
                 _log.info("a night leaves one owner alone: their data is restricted or erased")
@@ -96,6 +101,23 @@ def nights(engine: Engine, door: Door, tenant: str, settings_of: SettingsOf) -> 
             await dream(engine, door, job.owner, agent, settings, apart=apart)
 
     return {NIGHT: _tried(of_all), OWNERS_NIGHT: _tried(of_one)}
+
+
+async def _owners_night(
+    engine: Engine, owner: Owner, key: str, settings: DreamSettings, now: datetime
+) -> JobDraft:
+    if settings.time_zone != OWNERS_ZONE:
+        return JobDraft(OWNERS_NIGHT, key)
+    # Where the schedule's hour has just struck for the owner, too, the night is now and not in a day.
+    due = settings.next_night(now - timedelta(hours=1), await _zone_of(engine, owner))
+    return JobDraft(OWNERS_NIGHT, key, delay=max((due - now).total_seconds(), 0))
+
+
+async def _zone_of(engine: Engine, owner: Owner) -> ZoneInfo:
+    async for one in every_record(engine, owner, WHOLE, _PROFILES):
+        if isinstance(one, ProfileDocument) and (zone := zone_named(one.body.get("time_zone"))):
+            return zone
+    return ZoneInfo("UTC")
 
 
 def _tried(handle: Handler) -> Handler:
