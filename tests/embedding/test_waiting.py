@@ -178,3 +178,21 @@ class TestWaiting:
             receipt = await book.remember("ana", "Looks after several bee hives", wait_for="embedded")
             assert receipt.state == "embedded"
             assert await by_meaning(book, "Who produces honey?") == ["Looks after several bee hives"]
+
+
+async def test_a_recall_finds_by_meaning_what_was_written_just_before(path: Path) -> None:
+    embedder = Topics()
+    async with opened(path, embedder, worker=None) as book:
+        await book.remember("ana", "Drinks tea")
+        await book.admin.embed()
+        # The worker looks for work from time to time; nothing here waits for it.
+        await book.remember("ana", "Keeps bees")
+        await (await book.thread("ana")).append("user", "The hive is full")
+        found = [hit.text for hit in await book.recall("ana", "insects", mode="meaning")]
+        assert sorted(found[:2]) == ["Keeps bees", "The hive is full"]
+
+        many = [{"role": "user", "content": f"A train to town {number}"} for number in range(40)]
+        await (await book.thread("ana")).append(many)
+        before = len(embedder.asked)
+        await book.recall("ana", "railway")
+        assert embedder.asked[before:] == [["railway"]], "what is written by the dozen is left to the worker"

@@ -21,6 +21,7 @@ from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.book.forming_jobs import Forming
 from memoranda.book.forming_runs import form_owner
 from memoranda.book.input import (
+    BY_MEANING,
     Conditions,
     Only,
     Who,
@@ -168,6 +169,8 @@ class BookOperations(Part[W]):
             why_not=why_not,
             now=now,
         )
+        if chosen in BY_MEANING and CALLER.get().writes:
+            await self._services.embeddings.embed_new(party)
         found = await self._services.embeddings.search(find, query, asked, chosen)
         del found[:begin]
         if self.door.secrets != "keep":

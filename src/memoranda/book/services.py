@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -45,6 +46,11 @@ from memoranda.worker import Worker
 #: Called with the number of vectors made so far.
 Made = Callable[[int], None]
 
+#: A recall makes the vectors of what its process has just written for the owner: at most so many, for so many seconds. Of
+#: more, or earlier, the worker makes them.
+_NEW, _NEW_SECONDS = 32, 3.0
+#: Of so many owners what was just written is known.
+_NEW_OWNERS = 1000
 #: What a write does to a passage that is then found by what it says.
 _KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CONFIRM, Verb.ADD})
 _log = logging.getLogger("memoranda.embedding")
@@ -72,6 +78,8 @@ class Embeddings:
         self.stopping = asyncio.Event()
         #: The task that computes vectors of newly stored passages, if this process runs it.
         self.working: asyncio.Task[None] | None = None
+        #: The passages that were just written here, and when the last one was.
+        self._new: dict[Owner, tuple[float, list[UUID]]] = {}
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -98,12 +106,30 @@ class Embeddings:
 
     async def reached(self, receipt: Receipt, wait_for: str, made: Made | None = None) -> Receipt:
         """Return the receipt with the state of its passages' vectors; compute them now if ``wait_for`` asks for it."""
-        if (wait_for == "stored" and not self.no_vectors_because) or not (ids := kept(receipt)):
+        if not (ids := kept(receipt)):
+            return receipt
+        if wait_for == "stored" and not self.no_vectors_because:
+            if self.working is not None:
+                self._note_new(receipt.owner, ids)
             return receipt
         if self.maker is None or self.no_vectors_because:
             return replace(receipt, no_vectors_because=self.no_vectors_because)
         lack = await self._embed(self.maker, receipt.owner, ids, made)
         return replace(receipt, no_vectors_because=lack) if lack else replace(receipt, state="embedded")
+
+    def _note_new(self, owner: Owner, ids: Sequence[UUID]) -> None:
+        now = time.monotonic()
+        at, before = self._new.pop(owner, (0.0, []))
+        if len(self._new) >= _NEW_OWNERS:
+            del self._new[next(iter(self._new))]
+        # One more than are made tells that there are too many.
+        self._new[owner] = (now, [*(before if now - at < _NEW_SECONDS else ()), *ids][: _NEW + 1])
+
+    async def embed_new(self, owner: Owner) -> None:
+        """Make the vectors of what this process has just written for an owner, so that a recall finds it by meaning at once."""
+        at, ids = self._new.pop(owner, (0.0, []))
+        if self.maker is not None and 0 < len(ids) <= _NEW and time.monotonic() - at < _NEW_SECONDS:
+            await self._embed(self.maker, owner, ids, None)
 
     async def _embed(self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None) -> str:
         """Compute the vectors of these records and return why there are none, or an empty text. The records stay stored either way."""
