@@ -151,7 +151,7 @@ def meaning(vectors: Mapping[str, Any]) -> list[Check]:
         found = f"recall uses words alone: {why}" + (f"; {have}" if reads else "")
         checks = [Check("meaning", "note", found, f"run: {advice}" if advice else "")]
     elif lack:
-        advice = "any open book computes them; to do it now, run: memoranda reembed"
+        advice = "any open book computes them; to do it now, run: memoranda jobs run"
         checks = [Check("meaning", "note", f"recall uses words and meaning; {have}, {lack} wait", advice)]
     else:
         checks = [Check("meaning", "ok", f"recall uses words and meaning; {have}")]

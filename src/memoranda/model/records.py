@@ -257,7 +257,7 @@ class Limits(Value):
     message_length: int = Field(
         default=1_048_576, ge=1, le=16_777_216, description="Most characters of one message."
     )
-    batch: int = Field(default=1000, ge=1, le=100_000, description="Most messages or statements in one call.")
+    batch: int = Field(default=1000, ge=1, le=100_000, description="Most messages or changes in one call.")
     writes_per_run: int = Field(
         default=10,
         ge=1,

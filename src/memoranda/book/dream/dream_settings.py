@@ -56,7 +56,7 @@ class DreamSettings(Value):
         default=False, description="True is refused: merging memories loses true ones."
     )
     max_cost_per_run: float = Field(
-        default=0.5, ge=0, description="US dollars of one night; a night asks no model, so it costs nothing."
+        default=0.5, ge=0, description="For EDDI's name alone: a night asks no model, so it costs nothing."
     )
     max_users_per_run: int = Field(
         default=1000, ge=1, description="Owners in one night; the next night begins with those after them."

@@ -13,6 +13,7 @@ from memoranda.book.input import Who
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import (
+    is_restricted,
     nothing_seen,
     print_receipt,
     print_sources,
@@ -128,15 +129,17 @@ def about_command(session: Session, party: Owner, words: Sequence[str], who: Who
         printer.say(f"{named}: {printer.begun(memory.content)}", "strong")
         printer.say(f"  read by {readers_of(memory.audience)}; {memory.trust.value}; {memory.id}", "faint")
         print_sources(printer, known.sources)
-    if none or found.waiting:
-        printer.say(none or what_waits(found.waiting, party), "faint")
+    if none:
+        printer.say(none, "faint")
     _print_counts(printer, found)
 
 
 async def _about(session: Session, party: Owner, who: Who, limit: int) -> tuple[About, str]:
     async with session.reading() as book:
         found = await book.about(party, limit=limit, **who)
-        return found, "" if found.profile or found.memories else await nothing_seen(book, party, who)
+        if found.profile or found.memories:
+            return found, await is_restricted(book, party) or what_waits(found.waiting, party)
+        return found, await nothing_seen(book, party, who)
 
 
 def _print_profile(printer: Printer, documents: Sequence[ProfileDocument]) -> None:

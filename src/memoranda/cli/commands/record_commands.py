@@ -97,9 +97,10 @@ async def _owners(session: Session) -> None:
     async with session.reading() as book:
         found = await book.admin.owners()
     if not session.print_json({"owners": found}):
-        session.printer.table(
-            [Column("KIND"), Column("OWNER")], [[owner.kind.value, owner.id] for owner in found]
-        )
+        # A blank at an end would not be seen.
+        names = [owner.id if owner.id == owner.id.strip() else repr(owner.id) for owner in found]
+        rows = [[owner.kind.value, name] for owner, name in zip(found, names, strict=True)]
+        session.printer.table([Column("KIND"), Column("OWNER")], rows)
 
 
 async def _count(session: Session, party: Owner, given: dict[str, Any]) -> None:

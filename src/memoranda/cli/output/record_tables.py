@@ -30,6 +30,17 @@ def what_waits(waiting: int, party: Owner) -> str:
     return f"{conversations_wait(waiting)}; `memoranda form {party.id}` does it now" if waiting else ""
 
 
+async def is_restricted(book: Book, party: Owner) -> str:
+    """Return since when the data of an owner is restricted, and the command that lifts it; empty if it is not."""
+    held = await book.admin.restriction(party)
+    if held is None:
+        return ""
+    return (
+        f"restricted since {when(held.at)}: agents read nothing of {party.id}, and nothing is formed; "
+        f"`memoranda unrestrict {party.id}` lifts it"
+    )
+
+
 async def nothing_seen(
     book: Book, party: Owner, who: Who, types: Iterable[str] | None = None, *, searched: bool = False
 ) -> str:
@@ -37,6 +48,8 @@ async def nothing_seen(
 
     ``searched`` says that the read was a search, which may lack an embedding model.
     """
+    if limited := await is_restricted(book, party):
+        return limited
     waits = what_waits((await book.records.list(party, types="memory", limit=1, **who)).waiting, party)
     seen = await book.records.count(party, types=types, **who)
     there = await book.records.count(party, types=types, as_owner=True)

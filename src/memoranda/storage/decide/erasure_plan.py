@@ -277,9 +277,14 @@ def _check_own(record: Record, view: View) -> None:
     if view.whole:
         return
     writer = getattr(record, "agent", None)
-    if view.agent is None or writer != view.agent:
+    if view.agent is None:
         raise NotAllowed(
-            f"{record.type.value} {record.id} is not this agent's own: retract it, or forget it with the owner's view"
+            f"{record.type.value} {record.id}: name the agent that wrote it, with agent=, or forget it as the person, with "
+            "as_owner=True"
+        )
+    if writer != view.agent:
+        raise NotAllowed(
+            f"{record.type.value} {record.id} is not this agent's own: retract it, or forget it with as_owner=True"
         )
 
 
