@@ -62,11 +62,11 @@ class Worked:
     done_twice: int
 
 
-def worked_off(server: MakesBooks, workers: int, count: int, *, trusting: bool = False) -> Worked:
-    """Let this many workers do this many jobs. ``trusting`` is a control: each uses its own clock."""
+def worked_off(server: MakesBooks, workers: int, count: int) -> Worked:
+    """Let this many workers do this many jobs."""
     address = server.new_book()
     asyncio.run(_put(address, count))
-    begun = sum(at_once(_work, workers, address, workers, trusting), Counter[str]())
+    begun = sum(at_once(_work, workers, address, workers), Counter[str]())
     done = asyncio.run(_done(address))
     if len(begun) < count or len(done) < count:
         raise Wrong(f"of {count} jobs {len(begun)} were begun, and {len(done)} done")
@@ -89,26 +89,39 @@ async def _put(address: str, count: int) -> None:
             await book.door.write(owner, WHOLE, Actor("owner"), [change], request=None, jobs=drafts)
 
 
-async def _work(barrier: Barrier, number: int, address: str, workers: int, trusting: bool) -> Counter[str]:
+def is_taken(server: MakesBooks, *, trusting: bool) -> bool:
+    """True if a worker whose clock is ahead takes the job that one behind does; ``trusting`` is a control: each uses its own clock."""
+    return asyncio.run(_is_taken(server.new_book(), trusting))
+
+
+async def _is_taken(address: str, trusting: bool) -> bool:
+    await _put(address, 1)
+    behind, ahead = Shift(-2 * SKEW_SECONDS), Shift(SKEW_SECONDS)
+    jobs = of_mongo if address.startswith("mongodb") else of_postgres
+    judging: AbstractContextManager[object] = patch.object(jobs, "_NEAR", 0) if trusting else nullcontext()
+    with judging:
+        async with _opened(address, clock=behind) as one, _opened(address, clock=ahead) as two:
+            assert await one.engine.lease([KIND], "behind", behind(), SKEW_SECONDS) is not None
+            return await two.engine.lease([KIND], "ahead", ahead(), SKEW_SECONDS) is not None
+
+
+async def _work(barrier: Barrier, number: int, address: str, workers: int) -> Counter[str]:
     """Do jobs until there are none; return how often each was begun here."""
     logging.disable(logging.CRITICAL)
     begun = Counter[str]()
     # From half of the way behind to half of the way ahead, one of them on time.
     shift = Shift((number - workers // 2) * SKEW_SECONDS)
-    jobs = of_mongo if address.startswith("mongodb") else of_postgres
-    judging: AbstractContextManager[object] = patch.object(jobs, "_NEAR", 0) if trusting else nullcontext()
-    with judging:
-        async with _opened(address, clock=shift) as book:
+    async with _opened(address, clock=shift) as book:
 
-            async def form(job: Job) -> None:
-                begun[job.key] += 1
-                if int(job.key) % _LONG_EVERY == 0:
-                    await asyncio.sleep(_LONG_SECONDS)
-                await _formed(book, job, shift())
+        async def form(job: Job) -> None:
+            begun[job.key] += 1
+            if int(job.key) % _LONG_EVERY == 0:
+                await asyncio.sleep(_LONG_SECONDS)
+            await _formed(book, job, shift())
 
-            worker = Worker(book.engine, {KIND: form}, shift)
-            barrier.wait()
-            await asyncio.gather(*(_until_none(book, worker) for _ in range(_AT_ONCE)))
+        worker = Worker(book.engine, {KIND: form}, shift)
+        barrier.wait()
+        await asyncio.gather(*(_until_none(book, worker) for _ in range(_AT_ONCE)))
     return begun
 
 
