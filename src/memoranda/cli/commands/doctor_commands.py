@@ -19,7 +19,7 @@ from memoranda.cli.forming_check import Forming, formation, set_aside
 from memoranda.cli.health_checks import Check
 from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
-from memoranda.cli.output.record_tables import is_restricted, readers_of
+from memoranda.cli.output.record_tables import readers_of, restricted_since
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.replica_checks import replica_checks
 from memoranda.cli.session import Session
@@ -62,7 +62,7 @@ def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) 
 
 async def _sharing(session: Session, party: Owner) -> None:
     async with session.reading() as book:
-        found, limited = await book.records.readers(party, as_owner=True), await is_restricted(book, party)
+        found, limited = await book.records.readers(party, as_owner=True), await restricted_since(book, party)
         settings = book.forming.of_agents.sharing
         own = {agent.name: settings.for_agent(agent).default for agent in await book.agents.list()}
     apart = {name: default for name, default in own.items() if default != settings.default}

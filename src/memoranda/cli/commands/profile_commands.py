@@ -13,11 +13,11 @@ from memoranda.book.input import Who
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import (
-    is_restricted,
     nothing_seen,
     print_receipt,
     print_sources,
     readers_of,
+    restricted_since,
     what_waits,
 )
 from memoranda.cli.output.terminal import counted
@@ -138,7 +138,7 @@ async def _about(session: Session, party: Owner, who: Who, limit: int) -> tuple[
     async with session.reading() as book:
         found = await book.about(party, limit=limit, **who)
         if found.profile or found.memories:
-            return found, await is_restricted(book, party) or what_waits(found.waiting, party)
+            return found, await restricted_since(book, party) or what_waits(found.waiting, party)
         return found, await nothing_seen(book, party, who)
 
 

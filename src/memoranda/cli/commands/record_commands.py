@@ -98,8 +98,7 @@ async def _owners(session: Session) -> None:
         found = await book.admin.owners()
     if not session.print_json({"owners": found}):
         # A blank at an end would not be seen.
-        names = [owner.id if owner.id == owner.id.strip() else repr(owner.id) for owner in found]
-        rows = [[owner.kind.value, name] for owner, name in zip(found, names, strict=True)]
+        rows = [[one.kind.value, one.id if one.id == one.id.strip() else repr(one.id)] for one in found]
         session.printer.table([Column("KIND"), Column("OWNER")], rows)
 
 

@@ -30,7 +30,7 @@ def what_waits(waiting: int, party: Owner) -> str:
     return f"{conversations_wait(waiting)}; `memoranda form {party.id}` does it now" if waiting else ""
 
 
-async def is_restricted(book: Book, party: Owner) -> str:
+async def restricted_since(book: Book, party: Owner) -> str:
     """Return since when the data of an owner is restricted, and the command that lifts it; empty if it is not."""
     held = await book.admin.restriction(party)
     if held is None:
@@ -48,7 +48,7 @@ async def nothing_seen(
 
     ``searched`` says that the read was a search, which may lack an embedding model.
     """
-    if limited := await is_restricted(book, party):
+    if limited := await restricted_since(book, party):
         return limited
     waits = what_waits((await book.records.list(party, types="memory", limit=1, **who)).waiting, party)
     seen = await book.records.count(party, types=types, **who)
