@@ -196,10 +196,10 @@ def test_of_two_values_in_one_conversation_the_later_holds():
     key: dict[str, Any] = {"key": "home", "cardinality": "one"}
     found = settled(note("Lives in Boston", 3, **key), note("Lives in New York", 1, **key), held=(old,))
 
-    (made,) = remembered(found)
-    assert made.content == "Lives in Boston"
-    assert made.supersedes == (old.id,)
-    assert codes(found) == {"at_once"}
+    earlier, later = remembered(found)
+    assert (earlier.content, earlier.supersedes) == ("Lives in New York", (old.id,))
+    assert (later.content, later.supersedes) == ("Lives in Boston", (earlier.id,))
+    assert codes(found) == set()
 
 
 def test_one_thing_said_twice_in_one_conversation_is_one_memory():

@@ -99,7 +99,6 @@ HIDDEN = "hidden"
 #: Why a part of a model's answer was left out, by its code.
 LEFT_OUT_BECAUSE = {
     "agent": "the conversation has no agent that could learn it",
-    "at_once": "it replaces another note of the same answer",
     "audience": "the document has more readers than the conversation",
     "beside": "it says that both hold, so it replaces nothing",
     "bounded": "a temporary statement does not replace a permanent one",

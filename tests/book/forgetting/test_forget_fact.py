@@ -158,6 +158,13 @@ async def test_words_forget_the_one_memory_that_they_mean(book: Book) -> None:
     assert await told(book) == {"Likes green tea", "Likes black tea"}
 
 
+async def test_a_former_value_read_in_the_same_forming_goes_with_the_fact(book: Book) -> None:
+    await said(book, "I live in Lisbon.", "Nice!", "I've moved, I live in Porto now.")
+    await book.form("ana")
+    await book.forget("ana", about="where I live", as_owner=True)
+    assert await told(book) == {"Nice!"}
+
+
 async def test_one_call_names_what_to_forget_in_one_way(book: Book) -> None:
     home = await remembered(book, "Lives in Lisbon")
     with pytest.raises(InvalidInput, match="give only one of ids, about"):

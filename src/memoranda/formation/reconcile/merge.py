@@ -150,7 +150,7 @@ class Merger:
 
     def _make(self, at: str, memory: Memory, losers: list[Memory]) -> None:
         """Add a memory that replaces ``losers`` and, if it has a key, the memory with this key, unless that was said later."""
-        for other in [*self._state.made.values(), *self._active()] if memory.key is not None else ():
+        for other in [*self._made(), *self._active()] if memory.key is not None else ():
             if other.slot() != memory.slot() or not _same_subject(memory, other):
                 continue
             if other.id not in self._state.made and _said_at(memory) <= _said_at(other):
@@ -161,13 +161,8 @@ class Merger:
                 memory = memory.changed(key=None, cardinality=Cardinality.MANY)
                 break
             losers.append(other)
-        for other in losers:
-            earlier = self._state.made.pop(other.id, None)
-            if earlier is not None:
-                self._left_out(at, "at_once", "it replaces another note of the same answer")
-                losers = [*losers, *(one for one in self._current if one.id in earlier.supersedes)]
-        self._state.made[memory.id] = memory
-        self._replace(memory, [one for one in losers if one.id in self._ids])
+        # An earlier note of this merge becomes a superseded memory, so that forgetting the fact finds its sentence too.
+        self._replace(memory, losers)
 
     def _replace(self, memory: Memory, losers: Iterable[Memory]) -> None:
         ids = tuple(dict.fromkeys((*memory.supersedes, *(loser.id for loser in losers))))
@@ -184,7 +179,7 @@ class Merger:
 
     def _duplicate(self, memory: Memory) -> Memory | None:
         """Return a memory that says the same; for recurring events, only one with a common source."""
-        for other in (*self._state.made.values(), *self._active()):
+        for other in (*self._made(), *self._active()):
             if not self._covers_readers(memory, other) or not _same_memory(memory, other):
                 continue
             recurs = memory.cardinality is Cardinality.RECURRING
@@ -206,6 +201,10 @@ class Merger:
 
     def _active(self) -> list[Memory]:
         return [one for one in self._current if one.active and one.id not in self._state.gone]
+
+    def _made(self) -> list[Memory]:
+        """Return the new memories that no later one supersedes."""
+        return [one for one in self._state.made.values() if one.id not in self._state.gone]
 
     def _covers_readers(self, memory: Memory, other: Memory) -> bool:
         """True if all readers of one memory can read the other one."""
