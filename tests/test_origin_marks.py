@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,6 +17,7 @@ from memoranda.integrations.plain_tools import Call, MemoryTools, Scope, run_too
 from memoranda.integrations.pydantic_ai import history
 from memoranda.model.messages import Message
 from memoranda.model.records import STRANGERS, Trust, those_of
+from memoranda.wire.results import compact_hits
 from tests.cli.command_line import run_command
 from tests.mcp_server.asked_tools import asking
 
@@ -173,3 +176,25 @@ async def test_the_command_line_marks_who_said_what(book: memoranda.Book, told: 
     told.check(
         [*entries_of("\n".join(shown("context", "ann", "invoices", "--budget", "20000", "--limit", "50")))]
     )
+
+
+async def test_what_is_past_is_marked_wherever_it_is_recalled(book: memoranda.Book, tmp_path: Path) -> None:
+    at = datetime(2020, 1, 2, tzinfo=UTC)
+    for content, day in (("Has an appointment at Sorriso", "2020-01-10"), ("Likes Sorriso", None)):
+        await book.remember(
+            "ann", content, happened=day, observed_at=at, audience="global", external_id=content, **WHO
+        )
+    found = await book.recall("ann", "Sorriso", **WHO)
+    rest = {one["text"]: one["past"] for one in compact_hits(found)["hits"]}
+    async with asking(book) as tools:
+        kinds = (await tools("recall", query="Sorriso"))["found"]
+    mcp = {one["text"]: "past" in one["kind"] for one in kinds}
+    search = await MemoryTools(book, Scope("ann", "coder")).search("Sorriso")
+    shown = run_command(tmp_path, "recall", "ann", "Sorriso", "--book", "book.db", "--as-owner").stdout
+    lines = shown.split("\n")
+    assert rest == mcp == {"Has an appointment at Sorriso": True, "Likes Sorriso": False}
+    assert ["past" in line for line in search.split("\n") if "Sorriso" in line] == [
+        "appointment" in line for line in search.split("\n") if "Sorriso" in line
+    ]
+    assert ["past" in before for before, line in pairwise(lines) if "appointment" in line] == [True]
+    assert shown.count("past") == 1

@@ -61,7 +61,17 @@ async def test_a_hit_says_what_who_and_when_and_all_its_fields_where_they_are_as
     asked = {"query": "tea", "types": ["memory", "item"]}
     short = (await http.post(f"{OWNER}/recall", json=asked)).json()
     of = {hit["type"]: hit for hit in short["hits"]}
-    assert of["memory"].keys() == {"id", "type", "text", "who", "when", "trust", "score", "confidence"}
+    assert of["memory"].keys() == {
+        "id",
+        "type",
+        "text",
+        "who",
+        "when",
+        "trust",
+        "score",
+        "confidence",
+        "past",
+    }
     assert (of["memory"]["id"], of["memory"]["text"], of["memory"]["trust"]) == (id, "I like tea", "user")
     assert of["item"]["value"] == {"drink": "tea"} and of["item"]["name"] == "n"
     whole = await http.post(f"{OWNER}/recall?fields=all", json=asked)

@@ -26,6 +26,7 @@ from memoranda.integrations.forget_answers import taken
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import NO_WORDS, Episode, Message
+from memoranda.model.query import Hit
 from memoranda.model.records import Audience, Limits, Owner, Record
 from memoranda.secrets.masks import shown
 from memoranda.text.fence import in_brackets, one_line
@@ -178,7 +179,7 @@ class MemoryTools:
             found = await self.book.recall(
                 self.scope.owner, "", types="memory", mode=self.order, limit=self.most, **self.scope.who
             )
-            shown = await self._shown([hit.record for hit in found])
+            shown = await self._shown(found)
             return shown or "No memories found for this user."
 
         return await self._told(show(), "Nothing recalled.")
@@ -195,7 +196,7 @@ class MemoryTools:
             found = await self.book.recall(
                 self.scope.owner, query, types=["memory", "episode"], limit=self.most, **self.scope.who
             )
-            shown = await self._shown([hit.record for hit in found])
+            shown = await self._shown(found)
             return shown or f"No memories matching {_quoted(query)} found."
 
         return await self._told(show(), "Not searched.")
@@ -318,13 +319,13 @@ class MemoryTools:
                 records = []
         return [record for record in records if isinstance(record, Memory)]
 
-    async def _shown(self, records: Sequence[Record]) -> str:
+    async def _shown(self, hits: Sequence[Hit]) -> str:
         """Format memories and episodes as lines of text, empty if there are none; the memories count as used."""
-        if not records:
+        if not hits:
             return ""
-        memories = [record.id for record in records if isinstance(record, Memory)]
+        memories = [hit.id for hit in hits if isinstance(hit.record, Memory)]
         await self.book.memories.mark_used(self.scope.owner, memories, **self.scope.who)
-        return "\n".join([_HEAD, *map(_line, records)])
+        return "\n".join([_HEAD, *map(_line, hits)])
 
     async def _told(self, doing: Awaitable[str], refusal: str) -> str:
         """Return a result's text, or a refusal with its reason."""
@@ -358,13 +359,15 @@ def _kept(receipt: Receipt, content: str, key: str | None, kind: str, readers: s
     return f"Remembered: {one_line(named)} [{kind}, {readers}]"
 
 
-def _line(record: Record) -> str:
+def _line(hit: Hit) -> str:
     """Format a memory or an episode on one line; no stored text can break out of it."""
+    record = hit.record
     if isinstance(record, Memory):
         label = [record.kind, record.audience.kind.value]
         label += origin(record)
         label += [] if record.disputes is None else ["disputed"]
         label += [] if record.happened is None else [happened_words(record.happened)]
+        label += ["past"] if hit.past else []
         text = record.content
         if record.key is None:
             label.append(f"id {record.id}")

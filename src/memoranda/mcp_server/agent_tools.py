@@ -293,7 +293,7 @@ class AgentTools:
         return {
             "id": self.ids.shown(asker, record.id),
             "text": _text(record) if len(hit.text) <= _TEXT else _excerpt(hit),
-            "kind": kind_of(record),
+            "kind": kind_of(record) + (", past" if hit.past else ""),
             "when": f"{when:%Y-%m-%d}",
             "confidence": None if hit.confidence is None else round(hit.confidence, 2),
             "terms": ", ".join(f"{term} {amount:.2f}" for term, amount in hit.terms),

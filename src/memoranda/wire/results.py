@@ -455,6 +455,7 @@ def _compact(hit: Hit) -> Json:
         "trust": getattr(record, "trust", None),
         "score": hit.score,
         "confidence": hit.confidence,
+        "past": hit.past,
     }
     if isinstance(record, Item):
         made |= {"namespace": list(record.namespace), "name": record.name, "value": plain(record.value)}
@@ -477,6 +478,10 @@ def compact_hits_schema(known: dict[str, Json]) -> Json:
             "trust": {"type": ["string", "null"]},
             "score": number,
             "confidence": {"type": ["number", "null"]},
+            "past": {
+                "type": "boolean",
+                "description": "True for a memory past its time, such as an old appointment.",
+            },
         }
         of_items = {"namespace": {"type": "array", "items": text}, "name": text, "value": {}}
         hit = {"type": "object", "properties": {**parts, **of_items}, "required": [*parts]}

@@ -108,7 +108,7 @@ async def _recall(
 def print_hit(printer: Printer, hit: Hit, *, explained: bool = False, full: bool = False) -> None:
     """Print one hit, and why it was found; unless ``full``, a terminal shows the beginning of a long text."""
     record = hit.record
-    note = status_of(record)
+    note = ", ".join(filter(None, [status_of(record), "past" if hit.past else ""]))
     printer.say(
         f"{hit.rank:>2}  {hit.score:.2f}  {record.type.value} {sort_of(record)}, {when(moment_of(record))}"
         + (f" [{note}]" if note else ""),
