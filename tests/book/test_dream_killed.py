@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-import shutil
 import signal
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import memoranda
 from memoranda.book import Book
+from tests.engines.conftest import mongo as mongo
+from tests.engines.conftest import postgres as postgres
 
 _START = datetime(2027, 1, 1, 12, tzinfo=UTC)
 _LATER = _START + timedelta(days=100)
@@ -22,19 +25,23 @@ _OWNERS = ("ana", "ben")
 _STEPS = ("lease", "apply", "put", "finish")
 
 
-async def _prepared(path: Path) -> None:
-    async with memoranda.open(path, clock=lambda: _START, embed=None, worker=False) as book:
+def _opened(place: Path | str, tenant: str, clock: Callable[[], datetime]) -> Any:
+    return memoranda.open(place, tenant=tenant, clock=clock, embed=None, worker=False)
+
+
+async def _prepared(place: Path | str, tenant: str) -> None:
+    async with _opened(place, tenant, lambda: _START) as book:
         await book.agents.put("a", settings={"dream": {"enabled": True}})
         for owner in _OWNERS:
             for number in range(3):
                 await book.remember(owner, f"Fact {number}", agent="a")
 
 
-def _work(path: Path, killed_at: int) -> None:
+def _work(place: Path | str, tenant: str, killed_at: int) -> None:
     """Do what is due, and die before the step of this number, or after it if the number is odd."""
 
     async def work() -> None:
-        async with memoranda.open(path, clock=lambda: _LATER, embed=None, worker=False) as book:
+        async with _opened(place, tenant, lambda: _LATER) as book:
             done = 0
 
             def dying(call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -66,30 +73,37 @@ async def _held(book: Book) -> dict[str, tuple[int, int]]:
     return found
 
 
-def test_a_night_killed_at_any_step_is_whole_and_done_once(tmp_path: Path) -> None:
-    fork = multiprocessing.get_context("fork")
-    (tmp_path / "first").mkdir()
-    asyncio.run(_prepared(tmp_path / "first" / "b.db"))
+@pytest.fixture(params=["file", "postgres", "mongo"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """The address of a new book on each engine."""
+    if request.param == "file":
+        return tmp_path / "b.db"
+    made: str = request.getfixturevalue(request.param).new_book()
+    return made
 
-    async def end(path: Path) -> None:
-        async with memoranda.open(path, clock=lambda: _LATER, embed=None, worker=False) as book:
+
+def test_a_night_killed_at_any_step_is_whole_and_done_once(place: Path | str) -> None:
+    fork = multiprocessing.get_context("fork")
+
+    async def end(tenant: str) -> None:
+        now = _LATER
+        async with _opened(place, tenant, lambda: now) as book:
             assert set((await _held(book)).values()) <= {(0, 0), (3, 1)}
-        # Its leases have run out.
-        later = _LATER + timedelta(minutes=5)
-        async with memoranda.open(path, clock=lambda: later, embed=None, worker=False) as book:
+            now += timedelta(minutes=5)  # its leases have run out
             await book.worker.drain()
             assert await _held(book) == dict.fromkeys(_OWNERS, (3, 1))
             (one,) = await book.dreams.schedules()
-            assert one.state == "PENDING" and one.next_at > later
+            assert one.state == "PENDING" and one.next_at > now
             assert (await book.admin.verify()).faults == ()
 
     for killed_at in range(100):
-        folder = tmp_path / f"killed at {killed_at}"
-        shutil.copytree(tmp_path / "first", folder)
-        process = fork.Process(target=_work, args=(folder / "b.db", killed_at))
+        # A tenant of its own for each kill: to make a book takes longer than a night.
+        tenant = f"killed at {killed_at}"
+        asyncio.run(_prepared(place, tenant))
+        process = fork.Process(target=_work, args=(place, tenant, killed_at))
         process.start()
         process.join()
-        asyncio.run(end(folder / "b.db"))
+        asyncio.run(end(tenant))
         if process.exitcode == 0:
             break
         assert process.exitcode == -signal.SIGKILL
