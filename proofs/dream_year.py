@@ -7,13 +7,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
 import memoranda
-from memoranda.book.dream.night import STANDING_MEMORIES
+from memoranda.book.dream.night import STANDING_MEMORIES, DreamReport
 from memoranda.book.paging import every_record
 from memoranda.model.changes import Retract
 from memoranda.model.ledger import Actor
@@ -37,6 +37,8 @@ COVERS = "book storage/decide recall"
 
 _ANA: Final = Owner(id="ana")
 _SEEDS: Final = 3
+#: Of a whole year, one night in so many is undone late, so many days after it.
+_SOME, _MONTH = 13, 30
 #: The days without use after which a night archives, and the most memories for the one that evicts, of a whole year.
 _STALE, _CAP = 90, 500
 #: So much may recall and contexts differ from a year without nights.
@@ -64,6 +66,9 @@ class Year:
     told: float = 0.0
     archived: int = 0
     undone: int = 0
+    #: Nights that were undone a month later, and what these undos left as it was, by the reason.
+    undone_late: int = 0
+    left: Counter[str] = field(default_factory=Counter)
     longest: float = 0.0
 
 
@@ -88,7 +93,9 @@ def run(count: int, seed: int) -> str:
         told.append(
             f"{ours.true} true: lost 0 ({losses}), found {ours.found:.3f} ({calm.found:.3f} without nights), "
             f"contexts {ours.told:.3f} ({calm.told:.3f}), active {ours.active / ours.true:.2f} times the true ones "
-            f"({calm.active / calm.true:.2f}), {ours.undone} nights undone, the longest {ours.longest * 1000:.0f} ms"
+            f"({calm.active / calm.true:.2f}), {ours.undone} nights undone at once and {ours.undone_late} a month later, which left what was "
+            f"{' and '.join(f'{why} ({number})' for why, number in sorted(ours.left.items())) or 'changed (0)'}, "
+            f"the longest night {ours.longest * 1000:.0f} ms"
         )
     return "; ".join(told)
 
@@ -100,6 +107,7 @@ async def _year(way: str, seed: int, days: int) -> Year:
     world, now, year = World(seed, days), [START], Year()
     share = days / YEAR
     settings = {"pruneStaleAfterDays": max(_STALE * share, 1), "crossAgentMaintenance": True}
+    nights: list[tuple[int, DreamReport]] = []
     said = iter(world.said)
     next_said = next(said, None)
     async with memoranda.open("memory://", clock=lambda: now[0], embed=None, worker=False) as book:
@@ -116,7 +124,7 @@ async def _year(way: str, seed: int, days: int) -> Year:
                 await book.context("ana", fact.question, agent="a", limit=5)
             await book.memories.uses.settled()
             now[0] += timedelta(hours=10)
-            await _WAYS[way](_Evening(book, world, year, day, share, now[0]))
+            await _WAYS[way](_Evening(book, world, year, nights, day, share, now[0]))
         now[0] += timedelta(hours=1)
         with _unnoted():
             await _measure(book, world, year)
@@ -128,6 +136,8 @@ class _Evening:
     book: Book
     world: World
     year: Year
+    #: The nights that archived something and were not undone: the day, and what the night did.
+    nights: list[tuple[int, DreamReport]]
     day: int
     share: float
     now: datetime
@@ -155,11 +165,56 @@ async def _dream(evening: _Evening) -> None:
     report = await book.dreams.run("ana", agent="a")
     year.archived += len(report.archived)
     year.longest = max(year.longest, report.seconds)
-    if weekly and report.receipt is not None:
+    if report.receipt is None:
+        return
+    if weekly:
         await book.undo("ana", report.receipt.position, as_owner=True)
         if await _seen(evening) != before:
             raise Lost(f"the undo of the night of day {evening.day} did not bring back what was there")
         year.undone += 1
+    elif report.archived and evening.day % max(int(_SOME * evening.share), 1) == 0:
+        evening.nights.append((evening.day, report))
+    if evening.nights and evening.day - evening.nights[0][0] >= _MONTH * evening.share:
+        day, earlier = evening.nights.pop(0)
+        await _undo_late(evening, day, earlier)
+
+
+async def _undo_late(evening: _Evening, day: int, night: DreamReport) -> None:
+    """Undo a night after other writes, and undo that: only what the night archived and nobody changed since differs."""
+    assert night.receipt is not None
+    book, year = evening.book, evening.year
+    if (lie := await _forgettable(evening, night)) is not None:
+        await book.forget("ana", lie.id, what="record", as_owner=True)
+    before = await _standing(evening)
+    undone = await book.undo("ana", night.receipt.position, as_owner=True)
+    named = {part.id: part.code for part in undone.ignored}
+    back = {id for id in night.archived if id not in named}
+    after = await _standing(evening)
+    differ = {id for id in {*before, *after} if before.get(id) != after.get(id)}
+    asked = {*night.archived, *night.restored, *night.superseded}
+    if differ - asked or any(after[id]["archived"] for id in back):
+        raise Lost(f"the late undo of the night of day {day} changed more, or less, than that night did")
+    if lie is not None and named.get(lie.id) != "erased":
+        raise Lost(f"the late undo of the night of day {day} did not name what was forgotten since")
+    year.left.update(named.values())
+    await book.undo("ana", undone.position, as_owner=True)
+    if await _standing(evening) != before:
+        raise Lost(f"the undo of the undo of the night of day {day} did not bring back what was there")
+    year.undone_late += 1
+
+
+async def _forgettable(evening: _Evening, night: DreamReport) -> Memory | None:
+    """Return one memory that the night archived and whose value was never true."""
+    values = {value.casefold() for fact in evening.world.facts for _, value in fact.values}
+    for one in await evening.active():
+        if one.id in night.archived and not any(value in one.content.casefold() for value in values):
+            return one
+    return None
+
+
+async def _standing(evening: _Evening) -> dict[UUID, dict[str, Any]]:
+    """Return the active memories, archived or not, without versions and times."""
+    return {one.id: one.model_dump(exclude={"version", "recorded_at"}) for one in await evening.active()}
 
 
 async def _by_age(evening: _Evening) -> None:
@@ -225,8 +280,7 @@ async def _seen(evening: _Evening) -> list[Any]:
         "ana", types="memory", only={"statuses": ["active"]}, limit=1000, as_owner=True
     )
     found.append(sorted(one.id for one in page.records))
-    held = {one.id: one.model_dump(exclude={"version", "recorded_at"}) for one in await evening.active()}
-    return [*found, held]
+    return [*found, await _standing(evening)]
 
 
 async def _measure(book: Book, world: World, year: Year) -> None:
