@@ -99,6 +99,28 @@ async def test_a_dream_loses_none_of_five_memories_and_can_be_undone(
         assert (await tools("run_dream", userId="ann", agentId="a"))["entriesPruned"] == 0
 
 
+async def test_a_dream_over_mcp_loses_none_of_five_memories_and_its_undo_brings_them_back(
+    book: memoranda.Book, clock: HandClock
+) -> None:
+    await book.agents.put("a", settings=DREAMING)
+    values = [f"likes {what}" for what in ("tea", "jazz", "rowing", "olives", "trains")]
+    async with asking(book, admin=True) as tools:
+        for number, value in enumerate(values):
+            await tools("upsert_user_memory", userId="ann", key=f"k{number}", value=value, agentId="a")
+        clock.advance(days=91)
+        (seen,) = (await tools("get_visible_memories", userId="ann", agentId="a", limit=1))["memories"]
+        await book.memories.uses.settled()
+        result = await tools("run_dream", userId="ann", agentId="a")
+        assert (result["entriesPruned"], result["error"]) == (4, None)
+        listed = (await tools("list_user_memories", userId="ann"))["memories"]
+        assert [one["value"] for one in listed] == [seen["value"]]
+        for number, value in enumerate(values):
+            assert (await tools("get_memory_by_key", userId="ann", key=f"k{number}"))["value"] == value
+        (last,) = [one for one in await book.records.ledger("ann", as_owner=True) if "dream" in one.note]
+        await book.undo("ann", last.position, as_owner=True)
+        assert (await tools("count_user_memories", userId="ann"))["count"] == 5
+
+
 @pytest.mark.parametrize(
     ("agent", "error"),
     [(None, "agentId is required"), ("nobody", "Agent not found"), ("idle", "disabled"), ("a", "restricted")],
