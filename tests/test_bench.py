@@ -70,6 +70,7 @@ ROWS = {
         "memoranda --help",
         "open, remember, recall by words",
     ],
+    "nights": ["60 memories, 15 archived", "60 memories, nothing to do", "300 memories, 75 archived"],
     "size": ["file, with operation ids", "file, without operation ids", "share of the ledger"],
     "repeats": ["messages that say the same", "book, with the messages"],
     "owners": ["warm, 2 owners", "warm, 4 owners", "growth from 2 to 4 owners", "not read before"],
