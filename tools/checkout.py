@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 from collections.abc import Iterable
@@ -32,8 +33,29 @@ def why_old(root: Path, commit: str, paths: Iterable[str]) -> str:
     """Return why what ran at a commit is older than these paths; empty if it is not."""
     if git(root, "cat-file", "-t", commit) is None:
         return f"{commit} is no commit of this checkout"
-    changed = (git(root, "diff", "--name-only", commit, "--", *paths) or "").splitlines()
-    return f"{len(changed)} files changed since {commit}, the first is {changed[0]}" if changed else ""
+    named = (git(root, "diff", "--name-only", commit, "--", *paths) or "").splitlines()
+    changed = (path for path in named if not _only_looks_different(root, commit, path))
+    return next((f"{path} changed since {commit}" for path in changed), "")
+
+
+def _only_looks_different(root: Path, commit: str, path: str) -> bool:
+    """True if a Python file differs from that of a commit in layout and comments alone."""
+    if not path.endswith(".py") or not (root / path).is_file():
+        return False
+    before = git(root, "show", f"{commit}:{path}")
+    return before is not None and meaning(before) == meaning((root / path).read_text())
+
+
+def meaning(code: str) -> str:
+    """Return what Python reads in code: without comments, line breaks, and spaces that only lay out a docstring."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                match node.body:
+                    case [ast.Expr(ast.Constant(str(text)) as docstring), *_]:
+                        docstring.value = " ".join(text.split())
+    return ast.dump(tree)
 
 
 def files(root: Path) -> list[Path]:

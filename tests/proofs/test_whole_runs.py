@@ -18,12 +18,24 @@ def test_a_whole_run_takes_the_place_of_the_last_one_and_of_no_others(tmp_path):
 
 
 def test_a_run_counts_until_what_it_covers_changes(monkeypatch):
-    changed = {"diff": "", "cat-file": "commit"}
+    changed = {"diff": "", "cat-file": "commit", "show": "other = 1"}
     monkeypatch.setattr(checkout, "git", lambda _, word, *__: changed[word])
     run = {"commit": "aaa", "result": "kill: seed=1 count=5000 ok (1.0 s)"}
     assert proofs.why_due("kill", run) is None
     changed["diff"] = "src/memoranda/door.py"
     assert "src/memoranda/door.py" in str(proofs.why_due("kill", run))
+
+
+def test_a_run_counts_though_what_it_covers_looks_different(monkeypatch, tmp_path):
+    code = '"""Does it: one, two."""\nTWO = f(1, 2)  # two\n'
+    asked = {"cat-file": "commit", "diff": "one.py", "show": code}
+    monkeypatch.setattr(checkout, "git", lambda _, word, *__: asked[word])
+    (tmp_path / "one.py").write_text('"""Does it:\n\none,   two."""\nTWO = f(\n    1,\n    2,\n)\n')
+    assert checkout.why_old(tmp_path, "aaa", ["one.py"]) == ""
+    (tmp_path / "one.py").write_text(code.replace("f(1, 2)", "f(2, 1)"))
+    assert "one.py" in checkout.why_old(tmp_path, "aaa", ["one.py"])
+    (tmp_path / "one.py").unlink()
+    assert "one.py" in checkout.why_old(tmp_path, "aaa", ["one.py"])
 
 
 def test_no_run_a_failed_one_and_one_of_an_unknown_commit_do_not_count(monkeypatch):
