@@ -61,7 +61,8 @@ def test_where_nothing_is_found_the_records_are_counted_and_the_cure_is_named(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORANDA_EMBEDDING_USE", "none")
-    for words in ("recall ann tea", "context ann tea", "list ann", "profile ann", "about ann"):
+    assert "there are no memories and no profile" in shell.run("about", "ann")
+    for words in ("recall ann tea", "context ann tea", "list ann", "profile ann"):
         assert "there are no such records" in shell.run(*words.split())
     shell.run("remember", "ann", "Likes green tea", "--agent", "shop")
     other = "name an agent with --agent, or read as the owner with --as-owner"

@@ -126,7 +126,7 @@ class Program(CommandGroup):
 
 
 def _interrupted(how: str) -> int:
-    exits.complain(f"{how}: what was confirmed before is stored, and a copy continues when it is run again")
+    exits.complain(f"{how}: what was confirmed before is stored")
     return exits.EXIT_CODES["terminated"] if how == "terminated" else exits.INTERRUPTED
 
 

@@ -296,7 +296,7 @@ class Gate:
             raise Refused(
                 401,
                 "credential",
-                "give a valid key or token: Authorization: Bearer …",
+                "give a valid key or token of this tenant: Authorization: Bearer …",
                 headers={"WWW-Authenticate": 'Bearer realm="memoranda"'},
             )
         self._rates.take(principal.binding or principal.name)

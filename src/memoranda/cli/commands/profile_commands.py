@@ -139,7 +139,8 @@ async def _about(session: Session, party: Owner, who: Who, limit: int) -> tuple[
         found = await book.about(party, limit=limit, **who)
         if found.profile or found.memories:
             return found, await restricted_since(book, party) or what_waits(found.waiting, party)
-        return found, await nothing_seen(book, party, who)
+        types = ("memory", "profile")
+        return found, await nothing_seen(book, party, who, types, sought="memories and no profile")
 
 
 def _print_profile(printer: Printer, documents: Sequence[ProfileDocument]) -> None:
@@ -158,9 +159,8 @@ def _print_profile(printer: Printer, documents: Sequence[ProfileDocument]) -> No
 
 def _print_counts(printer: Printer, found: About) -> None:
     printer.say()
-    printer.say(
-        f"memories shown: {len(found.memories)} of {found.total}; several agents may read {len(found.shared)} of those"
-    )
+    several = f"; several agents may read {len(found.shared)} of those" if found.shared else ""
+    printer.say(f"memories shown: {len(found.memories)} of {found.total}{several}")
     counts = ", ".join(f"{name} {count}" for name, count in found.records.items()) or "none"
     printer.say(f"records that this view sees: {counts}", "faint")
     for one in found.pending:

@@ -42,7 +42,13 @@ async def restricted_since(book: Book, party: Owner) -> str:
 
 
 async def nothing_seen(
-    book: Book, party: Owner, who: Who, types: Iterable[str] | None = None, *, searched: bool = False
+    book: Book,
+    party: Owner,
+    who: Who,
+    types: Iterable[str] | None = None,
+    *,
+    searched: bool = False,
+    sought: str = "such records",
 ) -> str:
     """Return why there is nothing to show, and what to try: another view only if one sees more.
 
@@ -56,7 +62,7 @@ async def nothing_seen(
     if waits and not (seen and searched):
         told = waits
     elif not seen:
-        told = "this view sees no such records" if there else "there are no such records"
+        told = f"this view sees no {sought}" if there else f"there are no {sought}"
     else:
         told = f"no match among {counted(seen, 'record')} of this view"
         if searched and book.no_vectors_because:
